@@ -1,0 +1,74 @@
+# One command for everything. Needs python3 >= 3.11, make and a package registry; nothing is installed outside this
+# folder but the system packages that tests need, and those only as root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+READY := .venv/.ready
+ARGS ?=
+
+# Somebody else's environment must not leak in, and no Python is downloaded: the machine's own is used.
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH UV_PROJECT_ENVIRONMENT UV_PYTHON
+export UV_PYTHON_DOWNLOADS := never
+export PYTHONUTF8 := 1
+ifeq ($(strip $(HOME)),)
+export HOME := $(CURDIR)/.tools/home
+endif
+
+.PHONY: help install demo serve test check bench map format lint types imports clean format-check map-check services
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+install: $(READY) ## make .venv with everything, from uv.lock
+
+$(READY): pyproject.toml uv.lock scripts/install.sh
+	@scripts/install.sh
+	@touch $@
+
+demo: $(READY) ## a server with a scripted model; no key needed
+	@$(BIN)/talaria demo $(ARGS)
+
+serve: $(READY) ## the server, configured by ./talaria.yaml
+	@$(BIN)/talaria serve $(ARGS)
+
+test: $(READY) services ## all tests; ARGS="-k name" for some
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: format-check lint types imports map-check test ## everything CI checks
+
+bench: $(READY) ## the benchmarks
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+map: $(READY) ## write docs/map.md and print it
+	@$(BIN)/python scripts/map.py --write
+
+format: $(READY) ## format, and fix what lint can fix
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+lint: $(READY) ## ruff
+	@$(BIN)/ruff check
+
+types: $(READY) ## basedpyright, strict
+	@$(BIN)/basedpyright
+
+imports: $(READY) ## the layers
+	@$(BIN)/lint-imports --no-logo
+
+format-check: $(READY)
+	@$(BIN)/ruff format --check
+
+map-check: $(READY)
+	@$(BIN)/python scripts/map.py --check
+
+# What tests need of the machine. Without root, tests that need a missing one skip, under CI they fail.
+services:
+	@scripts/system_packages.sh nginx || test -z "$${CI:-}"
+
+clean: ## remove what was built and installed here
+	@rm -rf .venv .tools dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,25 @@
+"""Talaria: the place where LLM agents run in production."""
+
+from talaria.agents.agent import Agent
+from talaria.core.errors import StopRun, TalariaError
+from talaria.core.events import ChatEvent
+from talaria.core.principal import Principal
+from talaria.core.usage import Usage
+from talaria.runtime.results import RunResult
+from talaria.runtime.runtime import Runtime
+from talaria.tools.context import ToolContext
+from talaria.tools.declaration import Tool, tool
+
+__all__ = [
+    "Agent",
+    "ChatEvent",
+    "Principal",
+    "RunResult",
+    "Runtime",
+    "StopRun",
+    "TalariaError",
+    "Tool",
+    "ToolContext",
+    "Usage",
+    "tool",
+]

@@ -1,0 +1,1 @@
+"""The tool-calling agent: decide, act, record."""

@@ -1,0 +1,22 @@
+"""What an agent is: a name, a model, instructions and tools. It holds no state; one serves any number of sessions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from talaria.tools.declaration import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The tool-calling agent.
+
+    `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
+    registered tools and groups (`group:files`); None means all that are registered. `deps` is handed to its tools.
+    """
+
+    name: str
+    model: str = ""
+    instructions: str = ""
+    tools: Sequence[Tool[..., Any] | str] | None = None
+    deps: Any = field(default=None, repr=False)

@@ -1,0 +1,108 @@
+"""What to do next: a pure function of the session's state and the time."""
+
+import msgspec
+
+from talaria.journal.entries import ApprovalRequested, FinishReason
+from talaria.journal.state import CallState, RunState, SessionState
+
+
+class CallModel(msgspec.Struct, frozen=True):
+    """Ask the model. `tools` is False when it has to answer with what it has."""
+
+    tools: bool = True
+
+
+class RunTools(msgspec.Struct, frozen=True):
+    """Bring these open calls forward, in the model's order."""
+
+    calls: tuple[CallState, ...]
+
+
+class Expire(msgspec.Struct, frozen=True):
+    """Nobody answered these questions in time."""
+
+    asked: tuple[ApprovalRequested, ...]
+
+
+class Park(msgspec.Struct, frozen=True):
+    """Nothing to do but wait, until `until` (ms) or a letter."""
+
+    until: int
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """The run ends: with a finish reason, or with an error code and a sentence."""
+
+    reason: FinishReason = "stop"
+    error: str = ""
+    message: str = ""
+
+
+Action = CallModel | RunTools | Expire | Park | Stop
+
+EMPTY_ANSWERS = 2
+"""How often in a row a model may say nothing at all."""
+
+
+def decide(state: SessionState, now: int) -> Action:
+    """Return the next action of the session's active run. `now` in ms."""
+    run = state.active
+    assert run is not None, "decide is asked only while a run is active"
+    if (stop := _must_stop(run, now)) is not None:
+        return stop
+    if run.calls:
+        return _for_calls(state, run, now)
+    return _for_answer(run)
+
+
+def _must_stop(run: RunState, now: int) -> Stop | None:
+    if run.cancel is not None:
+        return Stop("cancelled")
+    if run.stopped is not None:
+        return Stop(error="tool_failed", message=run.stopped.message)
+    if run.ran(now) >= run.turn.limits.run_timeout:
+        return Stop("timeout")
+    if run.last is not None and run.last.error:
+        return Stop(error=run.last.error, message=run.last.error_text)
+    return None
+
+
+def _for_calls(state: SessionState, run: RunState, now: int) -> Action:
+    expired = tuple(asked for asked in state.approvals.values() if asked.expires_at <= now)
+    if expired:
+        return Expire(expired)
+    waiting = [call for call in run.open_calls() if call.status == "asked"]
+    first_waiting = min((call.ordinal for call in waiting), default=None)
+    ready = tuple(call for call in run.open_calls() if call.status != "asked")
+    if ready and not (first_waiting is not None and all(_is_held(call, first_waiting) for call in ready)):
+        return RunTools(tuple(run.open_calls()))
+    return Park(min(asked.expires_at for asked in state.approvals.values()))
+
+
+def _is_held(call: CallState, first_waiting: int) -> bool:
+    """Whether the call has already been found to have to wait for one before it."""
+    return call.held and call.ordinal > first_waiting
+
+
+def _for_answer(run: RunState) -> Action:
+    last = run.last
+    if last is None:
+        return CallModel()
+    if last.message.incomplete:  # its owner was interrupted, and nothing of that says to stop
+        return CallModel()
+    if last.message.calls:
+        if run.over_limit_round:
+            done = last.round > run.over_limit_round
+            return Stop("toolCallLimitExceeded") if done else _next_round(run, tools=False)
+        return _next_round(run, tools=True)
+    if run.empty_answers and last.finish in ("stop", "tool_calls"):
+        if run.empty_answers < EMPTY_ANSWERS:
+            return _next_round(run, tools=not run.over_limit_round)
+        return Stop(error="output_invalid", message="the model gave an empty answer twice; ask again or take another")
+    if run.over_limit_round:
+        return Stop("toolCallLimitExceeded")
+    return Stop(last.finish if last.finish != "tool_calls" else "stop")
+
+
+def _next_round(run: RunState, *, tools: bool) -> Action:
+    return CallModel(tools) if run.rounds < run.turn.limits.max_rounds else Stop("maxRounds")

@@ -1,0 +1,157 @@
+"""One model call: ask, pass on what comes, record the answer."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import cast
+
+from talaria.agents.open_run import OpenRun
+from talaria.core.errors import ModelError, TalariaError
+from talaria.core.events import ChatEvent
+from talaria.core.ids import new_id
+from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text, ToolCall
+from talaria.core.usage import Usage
+from talaria.journal.entries import ModelFinished
+from talaria.journal.state import RunState
+from talaria.ports.model import Answer, Delta, ModelItem, ModelRequest, ReasoningDelta, Restart, TextDelta
+
+
+class _Call:
+    """A model call under way: which attempt it is at, and what that has said."""
+
+    def __init__(self, session: OpenRun) -> None:
+        self.session = session
+        self.began = time.monotonic()
+        self.said: list[Delta] = []
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin an attempt: what was said before is void."""
+        self.session.attempts += 1
+        self.attempt = self.session.attempts
+        self.said.clear()
+        self.session.live.begin(self.session.writer.epoch, self.attempt)
+
+    def finished(self, message: AssistantMessage, answer: Answer | None, error: TalariaError | None) -> ModelFinished:
+        """The entry for how the call ended."""
+        session = self.session
+        return ModelFinished(
+            run=session.run.id,
+            at=session.now(),
+            round=session.run.rounds + 1,
+            epoch=session.writer.epoch,
+            attempt=self.attempt,
+            message=message,
+            finish=answer.finish if answer else "stop",
+            usage=answer.usage if answer else Usage(),
+            duration_ms=int((time.monotonic() - self.began) * 1000),
+            cut_calls=answer.cut_calls if answer else 0,
+            error=error.code if error else "",
+            error_text=error.message if error else "",
+        )
+
+    def partial(self) -> AssistantMessage:
+        """What was said so far, marked incomplete."""
+        return AssistantMessage(join(self.said), self.session.run.turn.model, incomplete=True)
+
+
+async def call_model(session: OpenRun, *, tools: bool) -> None:
+    """Make one model call. However it ends, short of this process ending, there is one ModelFinished for it."""
+    request = model_request(session, tools=tools)
+    if session.means.recorder is not None:
+        session.means.recorder.request(session.state.key, session.run.rounds + 1, request, session.redactor)
+    call = _Call(session)
+    try:
+        answer = await _listen(call, request)
+        entry = call.finished(unique_ids(answer.message, session.run), answer, None)
+    except TalariaError as error:
+        session.log.warning("model_failed", code=error.code, error=error.message, provider=error.operator)
+        if not isinstance(error, ModelError):
+            session.log.warning("model_step_refused", code=error.code)
+        entry = call.finished(call.partial(), None, error)
+    except asyncio.CancelledError:
+        if session.is_interrupted:
+            session.record(call.finished(call.partial(), None, None))
+        raise
+    session.record(entry)
+    _log_round(session, entry)
+
+
+async def _listen(call: _Call, request: ModelRequest) -> Answer:
+    live, said = call.session.live, call.said
+    async with aclosing(call.session.means.model.stream(request)) as stream:
+        async for items in stream:
+            last = items[-1]
+            deltas = cast("Sequence[Delta]", items if type(last) is TextDelta else _deltas(items))
+            if deltas:
+                said += deltas
+                live.say(deltas)
+            if type(last) is Answer:
+                return last
+            if type(last) is Restart:
+                call.restart()
+                live.tell(ChatEvent("notice", last.reason, reason="retrying"))
+    raise ModelError("the model's stream ended without an answer")
+
+
+def _deltas(items: Sequence[ModelItem]) -> Sequence[ModelItem]:
+    """The items less the answer or restart that only the last one can be."""
+    return items[:-1] if isinstance(items[-1], Answer | Restart) else items
+
+
+def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
+    """The request of this round."""
+    turn = session.run.turn
+    return ModelRequest(
+        model=turn.model,
+        prompt=session.state.prompt,
+        thinking=turn.options.thinking,
+        temperature=turn.options.temperature,
+        max_tokens=turn.options.max_tokens,
+        tool_choice="auto" if tools else "none",
+        user=session.state.key.user,
+        run_id=turn.run,
+    )
+
+
+def unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
+    """Give every call an id that this run has not seen; the provider's own is kept to be sent back."""
+    if not message.calls:
+        return message
+    seen = set(run.call_ids)
+    parts: list[AssistantPart] = []
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            if not part.id or part.id in seen:
+                part = ToolCall(new_id("call"), part.name, part.arguments, part.provider_id or part.id, part.payload)
+            seen.add(part.id)
+        parts.append(part)
+    return AssistantMessage(tuple(parts), message.model, message.incomplete)
+
+
+def join(deltas: list[Delta]) -> tuple[AssistantPart, ...]:
+    """The parts that a list of deltas makes: neighbours of one kind become one part."""
+    parts: list[AssistantPart] = []
+    pieces: list[str] = []
+    for at, delta in enumerate(deltas):
+        pieces.append(delta.text)
+        if at + 1 == len(deltas) or type(deltas[at + 1]) is not type(delta):
+            text = "".join(pieces)
+            parts.append(Reasoning(text) if type(delta) is ReasoningDelta else Text(text))
+            pieces = []
+    return tuple(parts)
+
+
+def _log_round(session: OpenRun, entry: ModelFinished) -> None:
+    message, usage = entry.message, entry.usage
+    session.log.info(
+        "model_finished",
+        round=entry.round,
+        ms=entry.duration_ms,
+        characters=len(message.text),
+        calls=[call.name for call in message.calls],
+        finish=entry.error or entry.finish,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+    )

@@ -1,0 +1,233 @@
+"""The run that is being driven in this process: its writer, its live buffer, and what its tools may use."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Protocol
+
+import structlog
+
+from talaria.core.ids import SessionKey, new_id
+from talaria.core.principal import Principal
+from talaria.core.redaction import Redactor
+from talaria.journal.entries import (
+    AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
+    CancelRequested,
+    ToolStarted,
+)
+from talaria.journal.letters import DecisionBody, decision_letter, read_decision
+from talaria.journal.session import SessionWriter
+from talaria.journal.state import CallState, RunState, SessionState
+from talaria.live.buffer import LiveBuffer
+from talaria.ports.clock import Clock
+from talaria.ports.inbox import Inbox, Letter
+from talaria.ports.model import Model, ModelRequest
+from talaria.tools.chain import Suspended
+from talaria.tools.declaration import Tool
+from talaria.tools.threads import ThreadPool
+
+
+class Recorder(Protocol):
+    """Keeps each round's request somewhere people can read it."""
+
+    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None: ...
+
+
+class Means:
+    """What this process lends to every run."""
+
+    def __init__(
+        self, *, clock: Clock, inbox: Inbox, model: Model, threads: ThreadPool, recorder: Recorder | None = None
+    ) -> None:
+        self.clock = clock
+        self.inbox = inbox
+        self.model = model
+        self.threads = threads
+        self.recorder = recorder
+
+
+class Granted:
+    """What one run may use: its tools, its secrets, whom it acts for, which tools need consent."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool[..., Any]] = (),
+        *,
+        secrets: Mapping[str, str] | None = None,
+        principal: Principal | None = None,
+        deps: Any = None,
+        asks_for: frozenset[str] = frozenset(),
+    ) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        self.secrets = dict(secrets or {})
+        self.principal = principal or Principal()
+        self.deps = deps
+        self.asks_for = asks_for
+
+
+class OpenRun:
+    """What the loop works on. Only the owner of the session has one; it is thrown away when the run parks or ends."""
+
+    def __init__(self, means: Means, writer: SessionWriter, live: LiveBuffer, granted: Granted) -> None:
+        self.means = means
+        self.writer = writer
+        self.live = live
+        self.tools: Mapping[str, Tool[..., Any]] = granted.tools
+        self.secrets: Mapping[str, str] = granted.secrets
+        self.principal = granted.principal
+        self.deps = granted.deps
+        self.asks_for = granted.asks_for
+        self.redactor = Redactor(granted.secrets)
+        self.stirred = asyncio.Event()
+        self.has_mail = True
+        self.next_turn_waits = False
+        self.lane: dict[str, asyncio.Future[bool]] = {}
+        self.attempts = 0
+        key = writer.state.key
+        self.log = structlog.get_logger("talaria.run").bind(
+            tenant=key.tenant, session=key.session, run=self.run.id, agent=self.run.turn.agent
+        )
+        self._scope: asyncio.Timeout | None = None
+
+    @property
+    def state(self) -> SessionState:
+        """The session's state, with everything recorded so far."""
+        return self.writer.state
+
+    @property
+    def run(self) -> RunState:
+        """The run's part of the state."""
+        run = self.writer.state.run
+        assert run is not None
+        return run
+
+    def now(self) -> int:
+        """The time in ms."""
+        return self.means.clock.now()
+
+    def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:
+        """Record entries; `flush` makes them durable."""
+        self.writer.record(*entries, consumed=consumed)
+
+    async def flush(self) -> None:
+        """Wait until all that was recorded is durable."""
+        await self.writer.flush()
+
+    # Being interrupted
+
+    async def attend(self, action: Any) -> None:
+        """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
+        left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
+        try:
+            async with asyncio.timeout(max(0.0, left)) as self._scope:
+                await action
+        except TimeoutError:
+            if self._scope is None or not self._scope.expired():
+                raise
+        finally:
+            self._scope = None
+
+    def interrupt(self) -> None:
+        """End the action under way, if any: what it has so far is recorded, and the loop decides anew."""
+        if self._scope is not None and not self._scope.expired():
+            self._scope.reschedule(asyncio.get_running_loop().time())
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the action under way is ending because of a cancel or the run's time limit."""
+        return self._scope is not None and self._scope.expired()
+
+    # Letters
+
+    def notify(self) -> None:
+        """There is mail."""
+        self.has_mail = True
+        self.stirred.set()
+
+    async def absorb(self) -> None:
+        """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
+        self.has_mail = False
+        letters = await self.means.inbox.pending(self.state.key.path)
+        in_line = {letter.run for letter in letters if letter.kind == "turn"}
+        self.next_turn_waits = bool(in_line)
+        for letter in letters:
+            if letter.run in in_line:
+                continue
+            if letter.kind == "cancel" and letter.run == self.run.id:
+                self.record(CancelRequested(run=self.run.id, at=self.now()), consumed=[letter.key])
+                self.interrupt()
+            elif letter.kind == "decision" and letter.run == self.run.id:
+                self.take_decision(letter)
+            else:
+                self.record(consumed=[letter.key])  # about a run that is over
+
+    def take_decision(self, letter: Letter) -> None:
+        """Record the decision in force for a question; a question that is closed stays as it is."""
+        asked = self.state.approvals.get(letter.key)
+        if asked is None:
+            self.record(consumed=[letter.key])
+            return
+        body = read_decision(letter)
+        entry = ApprovalResolved(
+            run=self.run.id,
+            at=self.now(),
+            request_id=letter.key,
+            call_id=asked.call_id,
+            outcome=body.outcome,
+            by=body.by,
+            arguments=body.arguments,
+            comment=body.comment,
+            remember=body.remember,
+        )
+        self.record(entry, consumed=[letter.key])
+        self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)
+
+    async def close_questions(self, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
+        """Answer questions in the harness's own name; a person who was faster wins."""
+        for question in asked:
+            letter = decision_letter(self.state.key.path, question.request_id, self.run.id, self.now(), body)
+            self.take_decision(await self.means.inbox.put(letter))
+
+    # What the chain's stages use (tools.chain.CallRun)
+
+    async def begin(self, call: CallState) -> None:
+        """Record that the call starts; returns once that is durable."""
+        self.record(
+            ToolStarted(
+                run=self.run.id, at=self.now(), call_id=call.call.id, name=call.call.name, round=self.run.rounds
+            )
+        )
+        await self.flush()
+
+    def ask(self, call: CallState, reason: str) -> None:
+        """Record the question whether this call may run."""
+        limits = self.run.turn.limits
+        entry = ApprovalRequested(
+            run=self.run.id,
+            at=self.now(),
+            request_id=new_id("ask"),
+            call_id=call.call.id,
+            name=call.call.name,
+            arguments=call.arguments,
+            expires_at=self.now() + int(limits.approval_timeout * 1000),
+            reason=reason,
+            round=self.run.rounds,
+        )
+        self.record(entry)
+        self.log.info("approval_requested", request=entry.request_id, tool=call.call.name, reason=reason)
+
+    async def in_turn(self, call: CallState) -> None:
+        """Return when the calls with side effects before this one have ended (see tool_step.Lane)."""
+        for call_id, ended in list(self.lane.items()):
+            if call_id == call.call.id:
+                return
+            if not await asyncio.shield(ended):
+                call.held = True
+                raise Suspended
+
+    async def on_thread(self, fn: Callable[[], Any]) -> Any:
+        """Run a blocking function on a daemon thread, with this task's log context."""
+        return await self.means.threads.run(partial(copy_context().run, fn))

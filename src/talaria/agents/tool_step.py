@@ -1,0 +1,136 @@
+"""One round of tool calls: all that may run do, questions are asked, decisions are taken as they come."""
+
+import asyncio
+import time
+
+from talaria.agents.open_run import OpenRun
+from talaria.journal.entries import Outcome, StopRaised, ToolFinished
+from talaria.journal.state import CallState
+from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
+
+CANCELLED = "Cancelled before it ran."
+CUT_OFF = "Cancelled while it ran; it is not known whether it took effect."
+
+
+class _Round:
+    """The calls under way in this round."""
+
+    def __init__(
+        self, session: OpenRun, chain: Proceed, calls: tuple[CallState, ...], group: asyncio.TaskGroup
+    ) -> None:
+        self.session = session
+        self.chain = chain
+        self.calls = calls
+        self.group = group
+        self.running: set[str] = set()
+
+    def start_ready(self) -> None:
+        """Start every open call that is not running and does not wait for a decision."""
+        ready = [call for call in self.calls if self._is_ready(call)]
+        for call in self.calls:
+            tool = self.session.tools.get(call.call.name)
+            if call.is_open and call.call.id not in self.running and not (tool and tool.may_run_in_parallel):
+                self.session.lane[call.call.id] = ended = asyncio.get_running_loop().create_future()
+                if call.status == "asked":
+                    ended.set_result(False)
+        for call in ready:
+            self.running.add(call.call.id)
+            call.held = False
+            self.group.create_task(self._one(call), name=f"call {call.call.name}")
+
+    @property
+    def has_decided(self) -> bool:
+        """Whether a decision lets a call go on that was suspended."""
+        return any(call.status == "resolved" and self._is_ready(call) for call in self.calls)
+
+    def _is_ready(self, call: CallState) -> bool:
+        return call.is_open and call.status != "asked" and call.call.id not in self.running
+
+    async def _one(self, call: CallState) -> None:
+        session = self.session
+        began = time.monotonic()
+        finished = False
+        try:
+            outcome = await self.chain(CallContext(session, call))
+            record_outcome(session, call, outcome, int((time.monotonic() - began) * 1000))
+            finished = True
+            await session.flush()
+        except Suspended:
+            await session.flush()
+        except asyncio.CancelledError:
+            if session.is_interrupted:
+                record_outcome(session, call, _cut_off(session, call), int((time.monotonic() - began) * 1000))
+            raise
+        finally:
+            self.running.discard(call.call.id)
+            ended = session.lane.get(call.call.id)
+            if ended is not None and not ended.done():
+                ended.set_result(finished)
+            session.stirred.set()
+
+
+async def run_tools(session: OpenRun, chain: Proceed, calls: tuple[CallState, ...]) -> None:
+    """Bring the calls forward until every one has its answer or waits for a person."""
+    session.lane.clear()
+    try:
+        async with asyncio.TaskGroup() as group:
+            round_ = _Round(session, chain, calls, group)
+            round_.start_ready()
+            while round_.running:
+                await session.stirred.wait()
+                session.stirred.clear()
+                if session.has_mail:
+                    await session.absorb()
+                if round_.has_decided:
+                    round_.start_ready()
+    except BaseExceptionGroup as failures:
+        raise _first(failures) from failures
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    error: BaseException = failures
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def record_outcome(session: OpenRun, call: CallState, done: ToolOutcome, duration_ms: int) -> None:
+    """Record how a call ended, and that it ended the run if it did."""
+    if not call.is_open:
+        return
+    blob = session.writer.keep(done.whole.encode()) if done.whole is not None else ""
+    entry = ToolFinished(
+        run=session.run.id,
+        at=session.now(),
+        call_id=call.call.id,
+        name=call.call.name,
+        text=done.text,
+        outcome=done.outcome,
+        duration_ms=duration_ms,
+        truncated=done.whole is not None,
+        blob=blob,
+    )
+    if done.stop is None:
+        session.record(entry)
+    else:
+        session.record(
+            entry, StopRaised(run=session.run.id, at=session.now(), call_id=call.call.id, message=done.stop)
+        )
+    session.log.info(
+        "tool_finished", round=session.run.rounds, call=call.call.id, tool=entry.name, outcome=entry.outcome, ms=duration_ms
+    )
+
+
+def _cut_off(session: OpenRun, call: CallState) -> ToolOutcome:
+    """What is true of a call that the end of its run cuts off."""
+    tool = session.tools.get(call.call.name)
+    unknown = call.was_started and (tool is None or tool.side_effects)
+    outcome: Outcome = "unknown" if unknown else "cancelled"
+    return ToolOutcome(CUT_OFF if unknown else CANCELLED, outcome)
+
+
+def close_calls(session: OpenRun, why: str) -> None:
+    """Give every open call its answer, so that the history is valid when the run ends."""
+    for call in session.run.open_calls():
+        done = _cut_off(session, call)
+        record_outcome(session, call, ToolOutcome(done.text if call.was_started else why, done.outcome), 0)

@@ -1,0 +1,182 @@
+"""Everything that can go wrong, as one tree.
+
+TalariaError                code, message for a person, whether a retry can help
+├── InvalidRequest          invalid_request      the request itself is wrong; `errors` name the fields
+├── Unauthenticated         unauthenticated
+├── Forbidden               forbidden
+├── NotFound                not_found            also: it belongs to someone else
+├── Conflict                conflict             somebody else was first
+├── QuotaExceeded           quota_exceeded       retry_after seconds
+├── Overloaded              overloaded           retry_after seconds
+├── ModelError              a model could not answer; `operator` holds the provider's words, for the log only
+│   ├── ModelUnavailable    model_unavailable    no connection, 5xx, time-outs, rate limits
+│   ├── ModelRejected       model_rejected       the provider refused the request
+│   ├── StreamTruncated     stream_truncated     the stream ended before the answer did
+│   └── ContextOverflow     context_overflow     the request is larger than the model's window
+├── OutputInvalid           output_invalid       the model gave no usable answer
+├── CapabilityMissing       capability_missing
+├── ToolFailed              tool_failed          a tool raised StopRun
+├── SecretsLost             secrets_lost         a resumed run needs secrets that died with the process
+├── ConfigurationError      configuration        talaria.yaml or the environment; names the key
+├── JournalError            internal
+│   ├── SeqConflict         internal             somebody appended in between
+│   ├── StaleOwner          internal             the lease went to another owner
+│   └── StoreClosed         internal             the store is closed or broken
+└── InternalError           internal             an id to look up in the log
+"""
+
+from typing import ClassVar
+
+
+class TalariaError(Exception):
+    """The root. `message` is for a person and says what to do next; `code` is stable."""
+
+    code: ClassVar[str] = "internal"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, retry_after: float | None = None, operator: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after = retry_after
+        self.operator = operator
+
+
+class InvalidRequest(TalariaError):
+    """The request is wrong; `errors` has one entry a field: {"field": …, "message": …}."""
+
+    code = "invalid_request"
+
+    def __init__(self, message: str, errors: tuple[dict[str, str], ...] = ()) -> None:
+        super().__init__(message)
+        self.errors = errors
+
+
+class Unauthenticated(TalariaError):
+    """No credential, or one that is not known."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(TalariaError):
+    """The credential is good, the act is not allowed to it."""
+
+    code = "forbidden"
+
+
+class NotFound(TalariaError):
+    """There is no such thing for this principal."""
+
+    code = "not_found"
+
+
+class Conflict(TalariaError):
+    """Somebody else was first; `current` tells what is in force."""
+
+    code = "conflict"
+
+    def __init__(self, message: str, current: dict[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.current = current or {}
+
+
+class QuotaExceeded(TalariaError):
+    """A budget is used up."""
+
+    code = "quota_exceeded"
+    retryable = True
+
+
+class Overloaded(TalariaError):
+    """Every place to run or wait is taken."""
+
+    code = "overloaded"
+    retryable = True
+
+
+class ModelError(TalariaError):
+    """A model could not answer."""
+
+    code = "model_unavailable"
+
+
+class ModelUnavailable(ModelError):
+    """No connection, a server error, a time-out or a rate limit."""
+
+    retryable = True
+
+
+class ModelRejected(ModelError):
+    """The provider refused the request; sending it again will not help."""
+
+    code = "model_rejected"
+
+
+class StreamTruncated(ModelError):
+    """The stream ended before the answer did."""
+
+    code = "stream_truncated"
+    retryable = True
+
+
+class ContextOverflow(ModelError):
+    """The request is larger than the model's window."""
+
+    code = "context_overflow"
+
+
+class OutputInvalid(TalariaError):
+    """The model gave no usable answer."""
+
+    code = "output_invalid"
+
+
+class CapabilityMissing(TalariaError):
+    """The model cannot do what the request needs."""
+
+    code = "capability_missing"
+
+
+class ToolFailed(TalariaError):
+    """A tool raised StopRun."""
+
+    code = "tool_failed"
+
+
+class SecretsLost(TalariaError):
+    """A resumed run needs secrets that died with the process."""
+
+    code = "secrets_lost"
+
+
+class ConfigurationError(TalariaError):
+    """talaria.yaml or a TALARIA_* variable is wrong; the message names the key."""
+
+    code = "configuration"
+
+
+class JournalError(TalariaError):
+    """The journal did not take an append. Nothing of it was written."""
+
+
+class SeqConflict(JournalError):
+    """The journal's last seq is not the one expected."""
+
+
+class StaleOwner(JournalError):
+    """The epoch is older than the session's newest owner."""
+
+
+class StoreClosed(JournalError):
+    """The store is closed, or its disk no longer takes writes."""
+
+
+class InternalError(TalariaError):
+    """A fault of the harness; the message carries an id to look up in the log."""
+
+
+class StopRun(Exception):  # noqa: N818 - a tool's word to the harness, part of the public face
+    """Raised by a tool to end the whole run: error/tool_failed, with `message` for the client."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message

@@ -1,0 +1,78 @@
+"""What a client sees of a run: one flat event, and its place in the run's order."""
+
+import re
+
+import msgspec
+
+from talaria.core.errors import InvalidRequest
+from talaria.core.usage import Usage
+
+Position = tuple[int, int, int, int]
+"""Where an event stands: (seq, epoch, attempt, offset).
+
+Events of a journal entry: (its seq, 0, 0, index within the entry). Text of an unfinished or finished message:
+(the last seq published before it, the owner's epoch, the number of the model call, code points said after it).
+Tuples compare in the order in which a client gets the events.
+"""
+
+START: Position = (0, 0, 0, 0)
+_POSITION = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15}|(?:\.[0-9]{1,15}){3})", re.ASCII)
+
+
+class CallInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool call in an event; `arguments` is the JSON text the model wrote."""
+
+    id: str
+    name: str
+    arguments: str | None = None
+
+
+class ResultInfo(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """How a tool call ended; `result` is the text that the model gets."""
+
+    id: str
+    name: str
+    result: str
+    is_error: bool = False
+    duration_ms: int | None = None
+    truncated: bool = False
+
+
+class ChatEvent(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One event of the stream; which fields are set depends on `type` (see the wire reference)."""
+
+    type: str
+    data: str | int | None = None
+    name: str | None = None
+    reason: str | None = None
+    usage: Usage | None = None
+    tool_calls: tuple[CallInfo, ...] | None = None
+    tool_results: tuple[ResultInfo, ...] | None = None
+    step: int | None = None
+    tool_call_id: str | None = None
+    session_id: str | None = None
+    model_name: str | None = None
+    expires_at: str | None = None
+    question: str | None = None
+    choices: tuple[str, ...] | None = None
+    task_id: str | None = None
+
+
+def write_position(position: Position) -> str:
+    """The position as it stands in an event id."""
+    seq, epoch, attempt, offset = position
+    return f"{seq}.{epoch}.{attempt}.{offset}" if epoch else f"{seq}.{offset}"
+
+
+def read_position(text: str) -> Position:
+    """The inverse of `write_position`.
+
+    Raises:
+        InvalidRequest: not a position.
+    """
+    if not _POSITION.fullmatch(text):
+        raise InvalidRequest(f"'{text[:80]}' is not an event position; send back an id exactly as it was received")
+    numbers = [int(part) for part in text.split(".")]
+    if len(numbers) == 2:
+        return (numbers[0], 0, 0, numbers[1])
+    return (numbers[0], numbers[1], numbers[2], numbers[3])

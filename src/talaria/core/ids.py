@@ -1,0 +1,41 @@
+"""Identifiers: time-ordered, unguessable, and of one alphabet that is safe in URLs, logs and SSE ids."""
+
+import os
+import re
+import time
+from urllib.parse import quote, unquote
+
+import msgspec
+
+SESSION_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+def new_id(prefix: str) -> str:
+    """Return `prefix_` and 26 hex digits: 10 of time (so that ids sort by age), 16 of randomness."""
+    return f"{prefix}_{int(time.time() * 16) & 0xFFFFFFFFFF:010x}{os.urandom(8).hex()}"
+
+
+class SessionKey(msgspec.Struct, frozen=True):
+    """Whose session: tenant, user, assistant ("-" when none) and session id; `run` for a turn without server memory."""
+
+    tenant: str
+    user: str
+    assistant: str
+    session: str
+    run: str = ""
+
+    @property
+    def path(self) -> str:
+        """The one string under which stores keep this session."""
+        parts = (self.tenant, self.user, self.assistant, self.session, self.run)
+        return "/".join(quote(part, safe="") for part in parts if part)
+
+    @property
+    def scope(self) -> str:
+        """Tenant and user as one string: what listings are limited to."""
+        return f"{quote(self.tenant, safe='')}/{quote(self.user, safe='')}"
+
+    @staticmethod
+    def parse(path: str) -> "SessionKey":
+        """The inverse of `path`."""
+        return SessionKey(*(unquote(part) for part in path.split("/")))

@@ -1,0 +1,102 @@
+"""Messages of a conversation, independent of any provider."""
+
+from typing import Any
+
+import msgspec
+
+
+class Text(msgspec.Struct, frozen=True, tag="text"):
+    """A piece of text."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
+    """A picture: base64 `data` or a `blob` reference, with its media type."""
+
+    media_type: str
+    data: str = ""
+    blob: str = ""
+
+
+class File(msgspec.Struct, frozen=True, tag="file", omit_defaults=True):
+    """A file handed over with a message: its text where it has one, else a `blob` reference."""
+
+    name: str
+    media_type: str = "text/plain"
+    text: str = ""
+    blob: str = ""
+
+
+class Reasoning(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=True):
+    """What the model thought. `payload` is its issuer's own and goes back to that issuer only, unchanged."""
+
+    text: str
+    issuer: str = ""
+    payload: dict[str, Any] | None = None
+
+
+class ToolCall(msgspec.Struct, frozen=True, tag="tool_call", omit_defaults=True):
+    """A call the model decided on.
+
+    `id` is unique in its run; `provider_id` is what the provider called it, where that differs.
+    `arguments` is the JSON text the model wrote. `payload` is the issuer's own (a signature), sent back unchanged.
+    """
+
+    id: str
+    name: str
+    arguments: str = "{}"
+    provider_id: str = ""
+    payload: dict[str, Any] | None = None
+
+
+UserPart = Text | Image | File
+AssistantPart = Text | Reasoning | ToolCall
+
+
+class UserMessage(msgspec.Struct, frozen=True, tag="user", omit_defaults=True):
+    """What a person said. `sent` tells the model when: it follows the parts, and people do not see it."""
+
+    parts: tuple[UserPart, ...]
+    sent: str = ""
+
+
+class AssistantMessage(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=True):
+    """What a model said, its parts in the order in which they came. `incomplete`: the model was cut off."""
+
+    parts: tuple[AssistantPart, ...] = ()
+    model: str = ""
+    incomplete: bool = False
+
+    @property
+    def text(self) -> str:
+        """The answer: all text parts joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def reasoning(self) -> str:
+        """All reasoning parts joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in the model's order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+class ToolMessage(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
+    """The answer to the call `call_id`: the text that the model gets."""
+
+    call_id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+class SystemMessage(msgspec.Struct, frozen=True, tag="system"):
+    """An instruction of the harness or of a client's own history."""
+
+    text: str
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage

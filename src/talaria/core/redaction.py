@@ -1,0 +1,41 @@
+"""Masking secrets in text, in every form in which they tend to come back."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, quote_plus
+
+MASK = "[masked]"
+SHORTEST = 6
+
+
+def _forms(secret: str) -> Iterable[str]:
+    yield secret
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    for offset in range(3):  # base64 of a text that holds the secret: three alignments
+        padded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
+        yield padded[(0, 2, 3)[offset] : -1]
+    yield secret.encode().hex()
+
+
+class Redactor:
+    """Replaces known secret values by a mask. Values shorter than 6 characters cannot be masked; see `too_short`."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self.too_short = tuple(name for name, value in secrets.items() if 0 < len(value) < SHORTEST)
+        values = [value for value in secrets.values() if len(value) >= SHORTEST]
+        forms = {form for value in values for form in _forms(value) if len(form) >= SHORTEST}
+        ordered = sorted(forms, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
+        self.longest = max(map(len, ordered), default=0)
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def mask(self, text: str) -> str:
+        """Return `text` with every form of every secret replaced."""
+        return self._pattern.sub(MASK, text) if self._pattern is not None else text

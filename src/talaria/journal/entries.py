@@ -1,0 +1,202 @@
+"""Everything that can happen to a session, in the past tense. What is written once must load for ever.
+
+Each entry's tag carries its version (`tool_finished.1`). A changed shape gets a new version and an upgrade in codec.py;
+golden files of every version are kept by the tests. `at` is milliseconds since 1970; order is seq, never time.
+`task` is empty for the main thread, else the subagent thread that the entry belongs to.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from talaria.core.messages import AssistantMessage, Message, UserMessage
+from talaria.core.usage import Usage
+from talaria.ports.model import Finish, ToolSpec
+
+
+class RunLimits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What this run may take, fixed when it starts. Times in seconds."""
+
+    max_calls: int = 150
+    max_calls_per_tool: int = 40
+    max_rounds: int = 25
+    run_timeout: float = 600.0
+    tool_timeout: float = 60.0
+    approval_timeout: float = 300.0
+    result_limit: int = 20_000
+
+
+class TurnOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the request asks of the model calls of this turn."""
+
+    thinking: Literal["enabled", "disabled"] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type"):
+    """What every entry carries."""
+
+    run: str
+    at: int
+    task: str = ""
+
+
+class TurnStarted(Entry, tag="turn_started.1"):
+    """A request became a run of this session. `secrets` names the secrets it came with, never their values."""
+
+    agent: str
+    model: str
+    message: UserMessage
+    limits: RunLimits = RunLimits()
+    options: TurnOptions = TurnOptions()
+    history: tuple[Message, ...] = ()
+    roles: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    tools: tuple[str, ...] | None = None
+    system: str = ""
+    detached: bool = True
+
+
+class ContextSet(Entry, tag="context_set.1"):
+    """The system prompt or the tools that the model sees are new from here on."""
+
+    system: str
+    tools: tuple[ToolSpec, ...] = ()
+
+
+class ModelFinished(Entry, tag="model_finished.1"):
+    """A model call ended. `epoch` and `attempt` are those of its streamed text.
+
+    An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error, and
+    `error_text` a sentence for a person.
+    """
+
+    round: int
+    epoch: int
+    attempt: int
+    message: AssistantMessage
+    finish: Finish = "stop"
+    usage: Usage = Usage()
+    duration_ms: int = 0
+    cut_calls: int = 0
+    error: str = ""
+    error_text: str = ""
+
+
+class ToolStarted(Entry, tag="tool_started.1"):
+    """A call is about to run: durable before it does."""
+
+    call_id: str
+    name: str
+    round: int = 0
+
+
+Outcome = Literal["ok", "error", "refused", "cancelled", "unknown"]
+
+
+class ToolFinished(Entry, tag="tool_finished.1"):
+    """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed."""
+
+    call_id: str
+    name: str
+    text: str
+    outcome: Outcome = "ok"
+    duration_ms: int = 0
+    truncated: bool = False
+    blob: str = ""
+
+
+class StopRaised(Entry, tag="stop_raised.1"):
+    """A tool ended the run."""
+
+    call_id: str
+    message: str
+
+
+Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
+
+
+class ApprovalRequested(Entry, tag="approval_requested.1"):
+    """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
+
+    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
+    """
+
+    request_id: str
+    call_id: str
+    name: str
+    arguments: str
+    expires_at: int
+    reason: str = "declared"
+    round: int = 0
+
+
+class ApprovalResolved(Entry, tag="approval_resolved.1"):
+    """The question has its answer; anything but approved or edited is a refusal. `arguments`: the edited ones."""
+
+    request_id: str
+    call_id: str
+    outcome: Resolution
+    by: str = ""
+    arguments: str = ""
+    comment: str = ""
+    remember: bool = False
+
+
+class RunParked(Entry, tag="run_parked.1"):
+    """Nothing to do but wait, until `until` (ms) or a letter."""
+
+    until: int
+
+
+class RunResumed(Entry, tag="run_resumed.1"):
+    """Back at work: `woken` from parking, or `recovered` after its owner died."""
+
+    why: Literal["woken", "recovered"]
+
+
+class CancelRequested(Entry, tag="cancel_requested.1"):
+    """Somebody wants the run to end; `why`: cancelled, superseded or interrupted (the last two by a newer message)."""
+
+    why: Literal["cancelled", "superseded", "interrupted"] = "cancelled"
+    by: str = ""
+
+
+FinishReason = Literal[
+    "stop", "length", "content_filter", "toolCallLimitExceeded", "maxRounds", "timeout", "quotaExceeded", "cancelled"
+]
+
+
+class RunFinished(Entry, tag="run_finished.1"):
+    """The run is over: `reason`, or an `error` code with a sentence for a person. `usage` sums its model calls."""
+
+    reason: FinishReason | Literal["error"]
+    usage: Usage = Usage()
+    error: str = ""
+    message: str = ""
+
+
+class Oversize(msgspec.Struct, frozen=True, tag="oversize.1", tag_field="type"):
+    """Stands for an entry that is kept as a blob."""
+
+    ref: str
+
+
+AnyEntry = (
+    TurnStarted
+    | ContextSet
+    | ModelFinished
+    | ToolStarted
+    | ToolFinished
+    | StopRaised
+    | ApprovalRequested
+    | ApprovalResolved
+    | RunParked
+    | RunResumed
+    | CancelRequested
+    | RunFinished
+)
+
+Upgrade = dict[str, Any]

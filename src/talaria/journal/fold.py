@@ -1,0 +1,197 @@
+"""The fold: one entry at a time, state moves on. Pure of I/O; the same entries always give the same state.
+
+The message history (`state.prompt.messages`) is valid for every provider after any sequence of entries: an assistant
+message with calls enters it only together with exactly one tool message a call, in the order of the calls.
+"""
+
+from typing import assert_never
+
+from talaria.core.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from talaria.journal.entries import (
+    AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
+    CancelRequested,
+    ContextSet,
+    ModelFinished,
+    RunFinished,
+    RunParked,
+    RunResumed,
+    StopRaised,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+from talaria.journal.history import normalise
+from talaria.journal.state import CallState, RunState, SessionState
+from talaria.ports.model import Prompt
+
+UNKNOWN = "outcome_unknown"
+INTERRUPTED = "The run ended before this call had a result; it is not known whether it took effect."
+
+
+def apply(state: SessionState, entry: AnyEntry) -> None:
+    """Move `state` on by one entry."""
+    state.seq += 1
+    _evolve(state, entry)
+    state.last_at = entry.at
+
+
+def _evolve(state: SessionState, entry: AnyEntry) -> None:
+    if isinstance(entry, TurnStarted):
+        _start_turn(state, entry)
+        return
+    if isinstance(entry, ContextSet):
+        _set_context(state, entry)
+        return
+    run = state.run
+    if run is None or run.id != entry.run or run.finished is not None:
+        return  # a late word about a run that is over changes nothing
+    match entry:
+        case ModelFinished():
+            _take_answer(state, run, entry)
+        case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
+            _move_call(state, run, entry)
+        case StopRaised():
+            run.stopped = entry
+        case RunParked():
+            run.ran_ms = int(run.ran(entry.at) * 1000)
+            run.running_since, run.parked_until = None, entry.until
+        case RunResumed():
+            if run.running_since is not None:  # its owner died: the time until its last entry counts
+                run.ran_ms = int(run.ran(state.last_at) * 1000)
+            run.running_since, run.parked_until = entry.at, None
+        case CancelRequested():
+            run.cancel = run.cancel or entry
+        case RunFinished():
+            _close(state, run)
+            run.finished, run.running_since, run.parked_until = entry, None, None
+        case _:
+            assert_never(entry)
+
+
+def _start_turn(state: SessionState, entry: TurnStarted) -> None:
+    if state.run is not None and state.run.finished is None:
+        _close(state, state.run)
+    state.run = RunState(turn=entry, first_seq=state.seq, running_since=entry.at)
+    state.approvals = {}
+    state.turns += 1
+    state.created = state.created or entry.at
+    state.title = state.title or _title(entry.message)
+    state.prompt.messages.extend(normalise(entry.history))
+    state.prompt.messages.append(entry.message)
+
+
+def _title(message: UserMessage) -> str:
+    text = next((part.text for part in message.parts if isinstance(part, Text)), "")
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else line[:79] + "…"
+
+
+def _set_context(state: SessionState, entry: ContextSet) -> None:
+    """A changed beginning: signed reasoning before it no longer holds and is left out as a whole."""
+    messages = [_unsigned(message) for message in state.prompt.messages]
+    state.prompt = Prompt(entry.system, entry.tools, messages)
+
+
+def _unsigned(message: Message) -> Message:
+    if not isinstance(message, AssistantMessage):
+        return message
+    signed = any(isinstance(part, Reasoning) and part.payload is not None for part in message.parts)
+    if not signed:
+        return message
+    parts = tuple(part for part in message.parts if not (isinstance(part, Reasoning) and part.payload is not None))
+    return AssistantMessage(parts, message.model, message.incomplete)
+
+
+def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> None:
+    _close(state, run)
+    run.rounds = max(run.rounds, entry.round)
+    run.usage += entry.usage
+    run.last = entry
+    message = entry.message
+    if message.calls and not message.incomplete:
+        run.message, run.calls = message, {}
+        run.empty_answers = 0
+        for call in message.calls:
+            _add_call(run, call, entry.round)
+    elif message.text:
+        state.prompt.messages.append(_cut(message) if message.incomplete else message)
+        run.empty_answers = 0
+    elif not message.incomplete:
+        run.empty_answers += 1
+
+
+def _cut(message: AssistantMessage) -> AssistantMessage:
+    """Of a message that was cut off only the text is kept: unfinished reasoning is signed by nobody."""
+    parts: tuple[AssistantPart, ...] = tuple(part for part in message.parts if isinstance(part, Text))
+    return AssistantMessage(parts, message.model, True)
+
+
+def _add_call(run: RunState, call: ToolCall, round_: int) -> None:
+    run.call_count += 1
+    run.per_tool[call.name] += 1
+    run.call_ids.add(call.id)
+    nth = run.per_tool[call.name]
+    run.calls[call.id] = CallState(call, call.arguments, run.call_count, nth)
+    limits = run.turn.limits
+    if not run.over_limit_round and (run.call_count > limits.max_calls or nth > limits.max_calls_per_tool):
+        run.over_limit_round = round_
+
+
+def _move_call(
+    state: SessionState, run: RunState, entry: ToolStarted | ToolFinished | ApprovalRequested | ApprovalResolved
+) -> None:
+    call = run.calls.get(entry.call_id)
+    if call is None or call.result is not None:
+        return
+    match entry:
+        case ToolStarted():
+            call.status, call.was_started = "started", True
+        case ToolFinished():
+            call.status = "finished"
+            call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+            _settle(state, run)
+        case ApprovalRequested():
+            call.status, call.asked, call.resolved = "asked", entry, None
+            state.approvals[entry.request_id] = entry
+        case ApprovalResolved():
+            if state.approvals.pop(entry.request_id, None) is None:
+                return
+            call.status, call.resolved = "resolved", entry
+            if entry.outcome == "edited":
+                call.arguments = entry.arguments
+            if call.asked is not None and call.asked.reason == UNKNOWN and entry.outcome in ("approved", "edited"):
+                call.was_started = False  # a person said: run it again
+            if entry.remember and entry.outcome == "approved":
+                state.remembered.add(call.call.name)
+        case _:
+            assert_never(entry)
+
+
+def _settle(state: SessionState, run: RunState) -> None:
+    """Once every call of the round has its answer, the round enters the history."""
+    if run.message is None or any(call.result is None for call in run.calls.values()):
+        return
+    state.prompt.messages.append(run.message)
+    state.prompt.messages.extend(call.result for call in run.calls.values() if call.result is not None)
+    run.message, run.calls = None, {}
+
+
+def _close(state: SessionState, run: RunState) -> None:
+    """Answer what is still open, so that the history stays valid whatever happened."""
+    for call in run.calls.values():
+        if call.result is None:
+            call.result = ToolMessage(call.call.id, call.call.name, INTERRUPTED, True)
+    _settle(state, run)
+    for request_id in [key for key, asked in state.approvals.items() if asked.run == run.id]:
+        del state.approvals[request_id]

@@ -1,0 +1,110 @@
+"""What must be found across sessions: pure index rows of an entry, so that an index can always be rebuilt."""
+
+import msgspec
+
+from talaria.core.ids import SessionKey
+from talaria.journal.entries import (
+    AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
+    RunFinished,
+    RunParked,
+    RunResumed,
+    TurnStarted,
+)
+from talaria.journal.state import RunState, SessionState
+from talaria.ports.journal import Drop, IndexRow, Put
+
+SESSION, RUN, APPROVAL, WAKE = "session", "run", "approval", "wake"
+
+RUN_NOW = 0
+"""`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
+
+
+class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A session in a listing. Times in ms."""
+
+    title: str
+    created: int
+    turns: int
+
+
+class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A run: where it is recorded, and how it stands. `first` and `last` are seqs of its session."""
+
+    status: str
+    agent: str
+    model: str
+    started: int
+    first: int
+    last: int = 0
+    finished: int = 0
+    reason: str = ""
+    error: str = ""
+
+
+class ApprovalRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An open question. `expires_at` and `asked_at` in ms."""
+
+    run: str
+    call_id: str
+    name: str
+    arguments: str
+    asked_at: int
+    expires_at: int
+    reason: str
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
+    """Return the rows that `entry` writes; `state` is the state right after it."""
+    run = state.run
+    if run is None or run.id != entry.run:
+        return []
+    key = state.key
+    match entry:
+        case TurnStarted():
+            return [_session_row(state, entry.at), _run_row(state, run, "running"), _wake(key, run.id, RUN_NOW)]
+        case RunParked():
+            return [_run_row(state, run, "parked"), _wake(key, run.id, entry.until)]
+        case RunResumed():
+            return [_run_row(state, run, "running"), _wake(key, run.id, RUN_NOW)]
+        case ApprovalRequested():
+            row = ApprovalRow(
+                entry.run, entry.call_id, entry.name, entry.arguments, entry.at, entry.expires_at, entry.reason
+            )
+            return [Put(APPROVAL, entry.request_id, key.path, key.scope, entry.expires_at, _encode(row))]
+        case ApprovalResolved():
+            return [Drop(APPROVAL, entry.request_id)]
+        case RunFinished():
+            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, key.path)]
+        case _:
+            return []
+
+
+def _session_row(state: SessionState, at: int) -> Put:
+    row = SessionRow(state.title, state.created, state.turns)
+    kind = "turn" if state.key.run else SESSION
+    return Put(kind, state.key.path, state.key.path, state.key.scope, at, _encode(row))
+
+
+def _run_row(state: SessionState, run: RunState, status: str) -> Put:
+    turn, end = run.turn, run.finished
+    row = RunRow(
+        status,
+        turn.agent,
+        turn.model,
+        turn.at,
+        run.first_seq,
+        last=state.seq if end else 0,
+        finished=end.at if end else 0,
+        reason=end.reason if end else "",
+        error=end.error if end else "",
+    )
+    return Put(RUN, turn.run, state.key.path, state.key.scope, turn.at, _encode(row))
+
+
+def _wake(key: SessionKey, run: str, at: int) -> Put:
+    return Put(WAKE, key.path, key.path, key.scope, at, run.encode())

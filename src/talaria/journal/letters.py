@@ -1,0 +1,71 @@
+"""What letters say: the bodies that go through the inbox."""
+
+from typing import Any
+
+import msgspec
+
+from talaria.core.principal import Principal
+from talaria.journal.entries import Resolution, RunLimits, TurnOptions
+from talaria.core.messages import Message
+from talaria.ports.inbox import Letter
+
+
+class TurnBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A request that waits to become a run. Secrets are not in it, only their names.
+
+    `digest` tells whether a request with the same idempotency key is the same request.
+    """
+
+    query: str
+    principal: Principal
+    agent: str
+    model: str
+    limits: RunLimits
+    options: TurnOptions = TurnOptions()
+    system: str = ""
+    tools: tuple[str, ...] | None = None
+    history: tuple[Message, ...] = ()
+    secrets: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
+    detached: bool = True
+    digest: str = ""
+
+
+class DecisionBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text."""
+
+    outcome: Resolution
+    by: str = ""
+    arguments: str = ""
+    comment: str = ""
+    remember: bool = False
+
+
+_encode = msgspec.json.Encoder().encode
+_turn = msgspec.json.Decoder(TurnBody).decode
+_decision = msgspec.json.Decoder(DecisionBody).decode
+
+
+def encode_body(body: TurnBody | DecisionBody | dict[str, Any]) -> bytes:
+    """A body as a letter carries it."""
+    return _encode(body)
+
+
+def read_turn(letter: Letter) -> TurnBody:
+    """The body of a turn letter."""
+    return _turn(letter.body)
+
+
+def read_decision(letter: Letter) -> DecisionBody:
+    """The body of a decision letter."""
+    return _decision(letter.body)
+
+
+def decision_letter(session: str, request_id: str, run: str, at: int, body: DecisionBody) -> Letter:
+    """The letter that decides a question: its key is the question's id, so the first one is in force."""
+    return Letter(session, request_id, "decision", run, at, _encode(body))
+
+
+def cancel_letter(session: str, run: str, at: int) -> Letter:
+    """The letter that cancels a run; a second one changes nothing."""
+    return Letter(session, f"cancel:{run}", "cancel", run, at, b"{}")

@@ -1,0 +1,107 @@
+"""The state of a session: what the fold of its entries knows. One mutable object per open session."""
+
+from collections import Counter
+from typing import Literal
+
+import msgspec
+
+from talaria.core.ids import SessionKey
+from talaria.core.messages import AssistantMessage, ToolCall, ToolMessage
+from talaria.core.usage import Usage
+from talaria.journal.entries import (
+    ApprovalRequested,
+    ApprovalResolved,
+    CancelRequested,
+    ModelFinished,
+    RunFinished,
+    StopRaised,
+    TurnStarted,
+)
+from talaria.ports.model import Prompt
+
+CallStatus = Literal["decided", "asked", "resolved", "started", "finished"]
+
+
+class CallState(msgspec.Struct):
+    """One tool call of the current round.
+
+    `call` holds the model's arguments, `arguments` what runs (an approver may have edited them).
+    `held`: a call with side effects before it waits for a person, so it waits too (known only to this process).
+    `ordinal` counts the run's calls from 1, `nth` those of the same tool.
+    """
+
+    call: ToolCall
+    arguments: str
+    ordinal: int
+    nth: int
+    status: CallStatus = "decided"
+    asked: ApprovalRequested | None = None
+    resolved: ApprovalResolved | None = None
+    result: ToolMessage | None = None
+    was_started: bool = False
+    held: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the call still needs its answer."""
+        return self.result is None
+
+
+class RunState(msgspec.Struct):
+    """The current (or last) run of the session."""
+
+    turn: TurnStarted
+    first_seq: int
+    running_since: int | None
+    ran_ms: int = 0
+    rounds: int = 0
+    message: AssistantMessage | None = None
+    calls: dict[str, CallState] = {}
+    call_ids: set[str] = set()
+    call_count: int = 0
+    per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
+    usage: Usage = Usage()
+    last: ModelFinished | None = None
+    empty_answers: int = 0
+    over_limit_round: int = 0
+    parked_until: int | None = None
+    cancel: CancelRequested | None = None
+    stopped: StopRaised | None = None
+    finished: RunFinished | None = None
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.turn.run
+
+    def ran(self, now: int) -> float:
+        """Seconds this run has been running, parked time not counted."""
+        since = 0 if self.running_since is None else max(0, now - self.running_since)
+        return (self.ran_ms + since) / 1000
+
+    def open_calls(self) -> list[CallState]:
+        """The calls without an answer, in the model's order."""
+        return [call for call in self.calls.values() if call.result is None]
+
+
+class SessionState:
+    """What is known of a session after entry `seq`."""
+
+    __slots__ = ("approvals", "created", "key", "last_at", "prompt", "remembered", "run", "seq", "title", "turns")
+
+    def __init__(self, key: SessionKey) -> None:
+        self.key = key
+        self.seq = 0
+        self.prompt = Prompt()
+        self.run: RunState | None = None
+        self.approvals: dict[str, ApprovalRequested] = {}
+        self.remembered: set[str] = set()
+        self.title = ""
+        self.turns = 0
+        self.created = 0
+        self.last_at = 0
+
+    @property
+    def active(self) -> RunState | None:
+        """The run that has not finished, if there is one."""
+        return self.run if self.run is not None and self.run.finished is None else None

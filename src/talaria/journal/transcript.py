@@ -1,0 +1,41 @@
+"""Messages as the wire shows them: what GET /sessions/{id} returns, and what transcripts hold."""
+
+from typing import Any
+
+from talaria.core.messages import AssistantMessage, File, Image, Message, SystemMessage, ToolMessage, UserMessage
+
+
+def wire_message(message: Message) -> dict[str, Any]:
+    """Return a message as JSON values: {role, content, reasoning?, toolCalls?, toolCallId?, isError?, …}."""
+    match message:
+        case SystemMessage():
+            return {"role": "system", "content": message.text}
+        case UserMessage():
+            return {"role": "user", "content": "\n".join(_part(part) for part in message.parts)}
+        case ToolMessage():
+            out: dict[str, Any] = {"role": "tool", "toolCallId": message.call_id, "name": message.name}
+            out["content"] = message.text
+            return out | ({"isError": True} if message.is_error else {})
+        case AssistantMessage():
+            return _assistant(message)
+
+
+def _assistant(message: AssistantMessage) -> dict[str, Any]:
+    out: dict[str, Any] = {"role": "assistant", "content": message.text}
+    if message.reasoning:
+        out["reasoning"] = message.reasoning
+    if message.calls:
+        out["toolCalls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
+    if message.incomplete:
+        out["incomplete"] = True
+    return out
+
+
+def _part(part: object) -> str:
+    match part:
+        case Image():
+            return f"[image {part.media_type}]"
+        case File():
+            return f"[file {part.name}]\n{part.text}"
+        case _:
+            return str(getattr(part, "text", ""))

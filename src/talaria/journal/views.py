@@ -1,0 +1,69 @@
+"""The event stream as a view of the entries: the same events and positions, live or replayed."""
+
+from datetime import UTC, datetime
+
+from talaria.core.events import CallInfo, ChatEvent, Position, ResultInfo
+from talaria.core.messages import Reasoning, Text
+from talaria.journal.entries import (
+    AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
+    ModelFinished,
+    RunFinished,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
+
+Placed = tuple[Position, ChatEvent]
+
+
+def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
+    """Return what a client sees of the entry with this seq, streamed text left out (see `text_events`)."""
+    match entry:
+        case TurnStarted():
+            events = [ChatEvent("run_started", entry.run, session_id=session_id, model_name=entry.model)]
+        case ModelFinished() if entry.message.calls and not entry.message.incomplete:
+            calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
+            events = [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
+        case ToolStarted():
+            events = [ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)]
+        case ToolFinished():
+            result = ResultInfo(
+                entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated
+            )
+            events = [ChatEvent("tool_result", tool_results=(result,))]
+        case ApprovalRequested():
+            call = CallInfo(entry.call_id, entry.name, entry.arguments)
+            when = iso_time(entry.expires_at)
+            events = [ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when)]
+        case ApprovalResolved():
+            events = [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
+        case RunFinished(reason="error"):
+            events = [ChatEvent("error", entry.message, reason=entry.error, usage=entry.usage)]
+        case RunFinished():
+            events = [ChatEvent("finish", reason=entry.reason, usage=entry.usage)]
+        case _:
+            return []
+    return [((seq, 0, 0, at), event) for at, event in enumerate(events)]
+
+
+def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
+    """Return the message's reasoning and text as events, less the first `said` code points."""
+    out: list[Placed] = []
+    offset = 0
+    for part in entry.message.parts:
+        if not isinstance(part, Text | Reasoning) or not part.text:
+            continue
+        begin, offset = offset, offset + len(part.text)
+        if offset > said:
+            kind = "token" if isinstance(part, Text) else "reasoning"
+            text = part.text[max(0, said - begin) :]
+            out.append(((seq - 1, entry.epoch, entry.attempt, offset), ChatEvent(kind, text)))
+    return out
+
+
+def iso_time(ms: int) -> str:
+    """A time in ms as ISO 8601, UTC."""
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+

@@ -1,0 +1,165 @@
+"""The live buffer of one run: a bounded tail of its events, and the whole of its unfinished message."""
+
+import asyncio
+from collections.abc import Sequence
+
+from talaria.core.events import START, ChatEvent, Position
+from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, TurnStarted
+from talaria.journal.views import entry_events, text_events
+from talaria.live.frames import Frame, rewind_event
+from talaria.ports.model import ReasoningDelta, TextDelta
+
+KEPT_BYTES = 32 * 1024
+"""How much of what the journal has already stays in memory, for cursors that are a little behind."""
+
+
+class LiveBuffer:
+    """What one run has said lately: written by the run's owner, read by cursors (absolute frame numbers).
+
+    The unfinished message is never dropped; everything else is in the journal by the time it is.
+    """
+
+    def __init__(self, run_id: str, since: int) -> None:
+        self.run_id = run_id
+        self.ended = False
+        self.followers = 0
+        self._frames: list[Frame] = []
+        self._first = 0
+        self._bytes = 0
+        self._dropped = since  # frames up to this entry may be missing
+        self._open: int | None = None  # cursor of the first frame that is in no entry yet
+        self._seq = since
+        self._attempt = (0, 0)
+        self._said = 0
+        self._places = 0
+        self._anchor: Position = START
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    # What the owner does
+
+    def publish(self, session_id: str, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        """Entries have become durable: say what clients see of them."""
+        for seq, entry in placed:
+            self._seq = seq
+            if isinstance(entry, ModelFinished | TurnStarted):
+                self._settle(seq, entry)
+            for position, event in entry_events(seq, session_id, entry):
+                self._add(Frame(position, event, seq))
+                self._anchor = position
+            self.ended = self.ended or isinstance(entry, RunFinished)
+        self._trim()
+        self._wake()
+
+    def begin(self, epoch: int, attempt: int) -> None:
+        """A model call begins; what an earlier one said and did not finish is void, and clients drop it."""
+        void = self._said > 0
+        self._attempt, self._said = (epoch, attempt), 0
+        if self._open is None:
+            self._open = self.end
+        if void:
+            self._add(Frame((self._seq, epoch, attempt, 0), rewind_event(self.run_id, self._anchor)))
+            self._wake()
+
+    def say(self, deltas: Sequence[TextDelta | ReasoningDelta]) -> None:
+        """The model said something: one event a delta, one wake-up for all of them."""
+        epoch, attempt = self._attempt
+        said, seq, frames = self._said, self._seq, self._frames
+        for delta in deltas:
+            said += len(delta.text)
+            kind = "token" if type(delta) is TextDelta else "reasoning"
+            frames.append(Frame((seq, epoch, attempt, said), ChatEvent(kind, delta.text)))
+        self._said = said
+        self._wake()
+
+    def tell(self, event: ChatEvent, position: Position | None = None) -> None:
+        """Say something that is in no entry: a notice, a place in line."""
+        self._add(Frame(position, event, 0 if position else self._seq))
+        self._wake()
+
+    def tell_place(self, place: int) -> None:
+        """The run waits in line, at this place (1 is next)."""
+        self._places += 1
+        self.tell(ChatEvent("queued", place), (0, 0, 0, self._places))
+
+    def fail(self, message: str) -> None:
+        """The run cannot go on in this process, and the journal cannot say so."""
+        self.tell(ChatEvent("error", message, reason="internal"))
+        self.ended = True
+        self._wake()
+
+    # What followers do
+
+    @property
+    def end(self) -> int:
+        """The cursor behind the newest frame."""
+        return self._first + len(self._frames)
+
+    def find(self, position: Position) -> int | None:
+        """Return the cursor behind the frame at exactly `position`, or None if it is not here."""
+        for at in range(len(self._frames) - 1, -1, -1):
+            if self._frames[at].position == position:
+                return self._first + at + 1
+        return None
+
+    def unread(self, seq: int) -> list[Frame] | None:
+        """Return the frames that entries up to `seq` do not contain, or None if some of them are no longer here."""
+        if self._dropped > seq:
+            return None
+        return [frame for frame in self._frames if frame.durable == 0 or frame.durable > seq]
+
+    def read(self, cursor: int) -> list[Frame] | None:
+        """Return the frames from `cursor` on, possibly none, or None if some of them are no longer here."""
+        return None if cursor < self._first else self._frames[cursor - self._first :]
+
+    async def wait(self, cursor: int) -> None:
+        """Return once there is something at `cursor`, or the run has ended."""
+        if cursor < self.end or self.ended:
+            return
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.discard(waiter)
+
+    # Inside
+
+    def _settle(self, seq: int, entry: ModelFinished | TurnStarted) -> None:
+        """What was said is in the journal from here on; what of the message was not streamed is said now."""
+        if isinstance(entry, ModelFinished):
+            said = self._said if (entry.epoch, entry.attempt) == self._attempt else 0
+            for position, event in text_events(seq, entry, said):
+                self._add(Frame(position, event))
+            self._said = 0
+        start = 0 if self._open is None else self._open - self._first
+        for frame in self._frames[start:]:
+            if frame.durable == 0:
+                frame.durable = seq
+                self._bytes += frame.size
+        self._open = None
+
+    def _add(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        if frame.durable:
+            self._bytes += frame.size
+
+    def _trim(self) -> None:
+        """Drop the oldest frames that the journal has, down to half the limit once it is passed."""
+        if self._bytes <= KEPT_BYTES:
+            return
+        stop = len(self._frames) if self._open is None else self._open - self._first
+        count = 0
+        while count < stop and self._bytes > KEPT_BYTES // 2:
+            frame = self._frames[count]
+            if frame.durable == 0:
+                break
+            self._bytes -= frame.size
+            self._dropped = max(self._dropped, frame.durable)
+            count += 1
+        del self._frames[:count]
+        self._first += count
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)

@@ -1,0 +1,59 @@
+"""Tokens and money: what a provider reports, what is estimated when it does not, what it costs."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from talaria.core.usage import Usage
+from talaria.models.profile import Price
+
+CHARACTERS_PER_TOKEN = 4
+_NONE = cast("dict[str, Any]", {})
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else _NONE
+
+
+def _count(values: Mapping[str, Any], *names: str) -> int:
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:
+            return int(value)
+    return 0
+
+
+def read_usage(value: Any, before: Usage) -> Usage:
+    """Return the usage so far, taking in a usage object as OpenAI-compatible servers write it.
+
+    Reports are cumulative; a server may spread them over several chunks or repeat them, so the largest number counts.
+    """
+    report = _object(value)
+    if not report:
+        return before
+    details = _object(report.get("prompt_tokens_details")) or _object(report.get("input_tokens_details"))
+    cached = _count(details, "cached_tokens") or _count(report, "prompt_cache_hit_tokens", "cached_tokens")
+    spent = _object(report.get("completion_tokens_details")) or _object(report.get("output_tokens_details"))
+    return Usage(
+        max(before.input_tokens, _count(report, "prompt_tokens", "input_tokens")),
+        max(before.output_tokens, _count(report, "completion_tokens", "output_tokens")),
+        max(before.cached_tokens, cached),
+        max(before.reasoning_tokens, _count(spent, "reasoning_tokens")),
+    )
+
+
+def estimate(sent: int, said: int) -> Usage:
+    """Return a guess for `sent` and `said` characters, marked as one."""
+    return Usage(-(-sent // CHARACTERS_PER_TOKEN), -(-said // CHARACTERS_PER_TOKEN), estimated=True)
+
+
+def priced(usage: Usage, price: Price | None) -> Usage:
+    """Return the usage with its cost; unchanged where no price is known."""
+    if price is None:
+        return usage
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    fresh = usage.input_tokens - cached
+    cached_price = price.input if price.cached is None else price.cached
+    cost = (fresh * price.input + cached * cached_price + usage.output_tokens * price.output) / 1_000_000
+    return msgspec.structs.replace(usage, cost=cost)

@@ -1,0 +1,146 @@
+"""One attempt at a model call: send, read within the time limits, decode; closed at once when it is let go."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from talaria.core.errors import ModelError, ModelUnavailable, StreamTruncated
+from talaria.models import failures
+from talaria.models.retry_after import retry_after
+from talaria.models.routes import Route
+from talaria.models.watchdog import Watchdog
+from talaria.ports.clock import Clock
+from talaria.ports.model import Answer, Decoder, Delta, Dialect, HttpReply, ModelRequest, Transport
+
+LONGEST_ERROR = 65_536
+ERROR_TIMEOUT = 10.0
+GRACE = 1.0
+"""Seconds to wait, once the answer is over, for the end of the body that lets the connection be used again."""
+
+
+class Attempt:
+    """Asks once. `read` until it returns None, then `answer`; `close` in any case."""
+
+    def __init__(self, route: Route, dialect: Dialect, transport: Transport, clock: Clock) -> None:
+        self._route = route
+        self._dialect = dialect
+        self._transport = transport
+        self._clock = clock
+        self._watchdog = Watchdog()
+        self._decoder: Decoder = dialect.decoder()
+        self._reply: HttpReply | None = None
+        self._chunks: AsyncIterator[bytes] | None = None
+        self._answer: Answer | None = None
+        self.sent = 0
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, once there is nothing more to read."""
+        assert self._answer is not None
+        return self._answer
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was odd about the reply, for the operator's log."""
+        return self._decoder.notes
+
+    async def send(self, request: ModelRequest) -> None:
+        """Send the request; return when an answer is coming."""
+        call = self._dialect.request(request, request.model, self._route)
+        self.sent = len(call.body)
+        self._watchdog.arm(self._route.first_token_timeout)
+        try:
+            with self._watchdog:
+                reply = await self._transport.send(call, connect_timeout=self._route.connect_timeout)
+        except TimeoutError as error:
+            raise self._too_late() from error
+        except ModelError as error:
+            raise self._masked(error) from error
+        self._reply, self._chunks = reply, reply.chunks()
+        if reply.status >= 300:
+            raise self._failure(reply, await self._error_body(), request.model)
+
+    async def read(self) -> Sequence[Delta] | None:
+        """Return the deltas of the next network read that brings any; None when the answer is whole.
+
+        Raises:
+            ModelError: this attempt has failed.
+        """
+        while self._answer is None:
+            data = await self._next()
+            try:
+                deltas = self._decoder.feed(data) if data else self._end()
+            except ModelError as error:
+                raise self._masked(error) from error
+            if deltas:
+                return deltas
+        return None
+
+    async def close(self) -> None:
+        """Let go of the connection: at once, unless the reply was read to its end."""
+        self._watchdog.cancel()
+        if self._reply is not None:
+            await self._reply.close()
+
+    def _end(self) -> Sequence[Delta]:
+        deltas, self._answer = self._decoder.end()
+        return deltas
+
+    async def _next(self) -> bytes:
+        """Return the next bytes, or none at the end."""
+        assert self._chunks is not None
+        progress = self._decoder.progress
+        if progress != "waiting":
+            self._watchdog.arm(self._route.idle_timeout if progress == "answering" else GRACE)
+        try:
+            with self._watchdog:
+                return await anext(self._chunks)
+        except StopAsyncIteration:
+            return b""
+        except TimeoutError as error:
+            if progress == "done":
+                return b""
+            raise self._too_late() from error
+        except ModelUnavailable as error:
+            return self._broken(error)
+
+    def _broken(self, error: ModelUnavailable) -> bytes:
+        """The connection broke: an answer that was whole by then is taken all the same."""
+        try:
+            self._end()
+        except ModelError:
+            raise self._masked(
+                StreamTruncated("the connection to the model provider broke", operator=error.operator)
+            ) from error
+        return b""
+
+    def _too_late(self) -> ModelUnavailable:
+        if self._decoder.progress == "waiting":
+            return ModelUnavailable(f"the model did not begin to answer within {self._route.first_token_timeout:g} s")
+        return ModelUnavailable(f"the model's answer stopped for more than {self._route.idle_timeout:g} s")
+
+    async def _error_body(self) -> bytes:
+        """Return the beginning of the body of an error reply, as far as it comes in time."""
+        assert self._chunks is not None
+        self._watchdog.arm(ERROR_TIMEOUT)
+        body = bytearray()
+        try:
+            with self._watchdog:
+                async for data in self._chunks:
+                    body += data
+                    if len(body) > LONGEST_ERROR:
+                        break
+        except (TimeoutError, ModelUnavailable):
+            pass  # the status says enough
+        return bytes(body[:LONGEST_ERROR])
+
+    def _failure(self, reply: HttpReply, body: bytes, model: str) -> Exception:
+        error = self._dialect.failure(reply.status, reply.headers, body)
+        if not isinstance(error, ModelError):
+            return error
+        error = failures.of_route(error, reply.status, self._route.prefix, model)
+        if error.retryable:
+            error.retry_after = retry_after(reply.headers, self._clock.now())
+        return self._masked(error)
+
+    def _masked(self, error: ModelError) -> ModelError:
+        error.operator = self._route.without_secrets(error.operator)
+        return error

@@ -1,0 +1,107 @@
+"""What a provider's error means: one classification for HTTP errors and for errors within a stream."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from talaria.core.errors import ContextOverflow, ModelError, ModelRejected, ModelUnavailable
+from talaria.core.text import loads
+
+LONGEST = 4_000
+NO_CREDIT = "the model provider's account has no quota or credit left"
+_TRY_AGAIN = frozenset((408, 409, 425, 429, 529))
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|context.{0,20}(?:length|window|size|limit)|prompt is too long|too many (?:input )?tokens"
+    r"|reduce the length|input.{0,20}too long|request_too_large",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_MONEY = re.compile(
+    r"insufficient_quota|insufficient.{0,10}balance|billing|exceeded your current quota|credit balance|payment required"
+    r"|arrearage|quota_exhausted",
+    re.IGNORECASE | re.DOTALL,
+)
+_REFUSED = re.compile(
+    r"invalid_request|invalid_api_key|authentication|permission|not_found|content_polic", re.IGNORECASE
+)
+_BUSY = re.compile(r"rate.?limit|overload|too many requests|capacity|throttl|unavailable|timeout", re.IGNORECASE)
+
+
+def of_status(status: int, body: bytes) -> ModelError:
+    """Return the error that a reply with this status and body means."""
+    words = _words(body)
+    about = f"HTTP {status}: {words}"
+    if status == 402 or (status in {403, 429} and _NO_MONEY.search(words)):
+        return _no_money(about)
+    if status in {400, 413, 422} and _OVERFLOW.search(words):
+        return _overflow(about)
+    if status == 429:
+        return ModelUnavailable("the model provider limits how often it may be asked; try again later", operator=about)
+    if status >= 500 or status in _TRY_AGAIN:
+        return ModelUnavailable(f"the model provider has a problem (HTTP {status}); try again later", operator=about)
+    if status < 400:
+        return ModelRejected(
+            f"the model provider answered with a redirect (HTTP {status}); check the route's baseUrl", operator=about
+        )
+    return ModelRejected(f"the model provider refused the request (HTTP {status})", operator=about)
+
+
+def of_route(error: ModelError, status: int, route: str, model: str) -> ModelError:
+    """Return the error with what to do about it, where a route's configuration or a model's name is at fault."""
+    if status in {401, 403} and error.message != NO_CREDIT:
+        message = f"the model provider refused the credential of route '{route}'; check its apiKey"
+    elif status == 404:
+        message = (
+            f"the model provider of route '{route}' does not know the model '{model[:200]}'; "
+            "check the name and the route's baseUrl"
+        )
+    else:
+        return error
+    return ModelRejected(message, operator=error.operator)
+
+
+def in_stream(error: object) -> ModelError:
+    """Return the error that an error object within a stream means.
+
+    The request was accepted, so it is worth a retry unless the provider says otherwise.
+    """
+    fields = cast("Mapping[str, Any]", error) if isinstance(error, Mapping) else {"message": str(error)}
+    code = next((value for name in ("status", "status_code", "code") if (value := _status(fields.get(name)))), 0)
+    kind = " ".join(str(fields.get(name) or "") for name in ("type", "code", "status"))
+    words = f"{kind} {fields.get('message') or ''}".strip()[:LONGEST]
+    about = f"error within the stream: {words}"
+    if _NO_MONEY.search(words):
+        return _no_money(about)
+    if _OVERFLOW.search(words):
+        return _overflow(about)
+    if _BUSY.search(kind) or code >= 500 or code in _TRY_AGAIN:
+        return ModelUnavailable("the model provider broke off its answer: it is too busy", operator=about)
+    if 400 <= code < 500 or _REFUSED.search(kind):
+        return ModelRejected("the model provider refused the request in the middle of its answer", operator=about)
+    return ModelUnavailable("the model provider broke off its answer with an error", operator=about)
+
+
+def _no_money(about: str) -> ModelError:
+    return ModelRejected(NO_CREDIT, operator=about)
+
+
+def _overflow(about: str) -> ModelError:
+    return ContextOverflow("the conversation is longer than the model can take; start a new one", operator=about)
+
+
+def _status(value: object) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value[:4])
+    return value if isinstance(value, int) and 100 <= value < 600 else 0
+
+
+def _words(body: bytes) -> str:
+    try:
+        value = loads(body)
+    except ValueError:
+        return body[:LONGEST].decode("utf-8", "replace")
+    error = cast("dict[str, Any]", value).get("error", value) if isinstance(value, dict) else value
+    if isinstance(error, dict):
+        fields = cast("dict[str, Any]", error)
+        found = [str(fields[name]) for name in ("type", "code", "message") if fields.get(name)]
+        return " ".join(found)[:LONGEST] or str(fields)[:LONGEST]
+    return str(error)[:LONGEST]

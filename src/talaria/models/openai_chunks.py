@@ -1,0 +1,120 @@
+"""Chunks of a chat-completions stream: typed and fast where they are clean, tidied by hand where they are not."""
+
+from typing import Any, cast
+
+import msgspec
+
+from talaria.core.text import loads_raw
+
+
+class ChunkDelta(msgspec.Struct, gc=False):
+    """What a chunk adds to the message. Types are checked where they are used."""
+
+    content: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    refusal: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
+
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether there is text and nothing else: what most chunks of most streams are."""
+        return (
+            type(self.content) is str
+            and self.tool_calls is None
+            and self.reasoning_content is None
+            and self.reasoning is None
+            and self.refusal is None
+            and self.function_call is None
+        )
+
+
+class Choice(msgspec.Struct, gc=False):
+    """One of the parallel answers. `message` instead of `delta`: the whole answer at once."""
+
+    delta: ChunkDelta | None = None
+    message: ChunkDelta | None = None
+    index: int | None = 0
+    finish_reason: Any = None
+    usage: Any = None
+
+    @property
+    def is_special(self) -> bool:
+        """Whether there is more to look at than a delta of the first answer."""
+        return self.finish_reason is not None or bool(self.index) or self.usage is not None or self.message is not None
+
+
+class Chunk(msgspec.Struct, gc=False):
+    """One payload of the stream, or the one JSON document of a reply that is no stream."""
+
+    choices: list[Choice] | None = None
+    usage: Any = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(Chunk).decode
+_FINE = (None, 0, 200, "0", "200", "")
+_DELTA_FIELDS = ChunkDelta.__struct_fields__
+
+
+def decode_chunk(payload: bytes) -> Chunk:
+    """Return the chunk of a payload.
+
+    Raises:
+        ValueError: the payload is no JSON object.
+    """
+    try:
+        chunk = _decode(payload)
+    except (msgspec.DecodeError, UnicodeError):
+        return _tidy(_parse(payload))
+    if chunk.choices is None and chunk.usage is None and chunk.error is None:
+        return _tidy(_parse(payload))
+    return chunk
+
+
+def _parse(payload: bytes) -> dict[str, Any]:
+    try:
+        value = loads_raw(payload)
+    except UnicodeError:
+        value = loads_raw(payload.decode("utf-8", "replace"))
+    if isinstance(value, list) and value:
+        value = cast("list[Any]", value)[0]
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    return cast("dict[str, Any]", value)
+
+
+def _tidy(value: dict[str, Any]) -> Chunk:
+    choices = value.get("choices")
+    many = cast("list[Any]", choices) if isinstance(choices, list) else [choices]
+    error = value.get("error")
+    if error is None and "choices" not in value and _says_error(value):
+        error = value
+    usage = value.get("usage")
+    return Chunk([_choice(cast("dict[str, Any]", one)) for one in many if isinstance(one, dict)], usage, error)
+
+
+def _says_error(value: dict[str, Any]) -> bool:
+    is_coded = "message" in value and value.get("code") not in _FINE
+    return is_coded or "error" in (value.get("object"), value.get("type"))
+
+
+def _choice(value: dict[str, Any]) -> Choice:
+    index = value.get("index")
+    return Choice(
+        _delta(value.get("delta")),
+        _delta(value.get("message")),
+        index if isinstance(index, int) else 0,
+        value.get("finish_reason"),
+        value.get("usage"),
+    )
+
+
+def _delta(value: Any) -> ChunkDelta | None:
+    if isinstance(value, str):
+        return ChunkDelta(content=value)
+    if not isinstance(value, dict):
+        return None
+    fields = cast("dict[str, Any]", value)
+    return ChunkDelta(**{name: fields[name] for name in _DELTA_FIELDS if name in fields})

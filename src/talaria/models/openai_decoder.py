@@ -1,0 +1,233 @@
+"""Decodes one chat-completions reply: bytes, however they are cut, to deltas and an answer. No I/O."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from talaria.core.errors import ModelError, ModelUnavailable, StreamTruncated
+from talaria.core.messages import AssistantMessage, ToolCall
+from talaria.core.usage import Usage
+from talaria.models import failures
+from talaria.models.accounting import read_usage
+from talaria.models.calls import CallAssembly
+from talaria.models.openai_chunks import Choice, Chunk, ChunkDelta, decode_chunk
+from talaria.models.reply_body import ReplyBody
+from talaria.models.speech import Speech
+from talaria.ports.model import Answer, Delta, Finish
+
+LARGEST_EVENT = 32 * 1024 * 1024
+_FINISH: dict[str, Finish] = {
+    **dict.fromkeys(("stop", "end_turn", "stop_sequence", "eos"), "stop"),
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
+    **dict.fromkeys(("length", "max_tokens", "model_length", "max_output_tokens"), "length"),
+    **dict.fromkeys(("content_filter", "safety", "sensitive", "recitation", "blocklist"), "content_filter"),
+}
+_FAILED = frozenset(("error", "network_error", "insufficient_system_resource"))
+
+
+class OpenAiDecoder:
+    """A `Decoder` for chat completions, streamed or (where a server ignores `stream`) as one JSON document."""
+
+    __slots__ = (
+        "_body",
+        "_calls",
+        "_failure",
+        "_finish",
+        "_issuer",
+        "_speech",
+        "_unbroken",
+        "_usage",
+        "notes",
+        "progress",
+    )
+
+    def __init__(self, issuer: str) -> None:
+        self.progress: Literal["waiting", "answering", "done"] = "waiting"
+        self.notes: list[str] = []
+        self._issuer = issuer
+        self._body = ReplyBody()
+        self._speech = Speech(issuer)
+        self._calls = CallAssembly()
+        self._usage = Usage()
+        self._finish = ""
+        self._failure: ModelError | None = None
+        self._unbroken = 0
+
+    def feed(self, data: bytes) -> Sequence[Delta]:
+        """Return the deltas that these bytes complete."""
+        out: list[Delta] = []
+        if self._failure is not None:
+            raise self._failure
+        payloads = self._body.feed(data)
+        if not payloads:
+            self._limit(len(data))
+            return out
+        self._unbroken = 0
+        try:
+            self._take(payloads, out)
+        except ModelError as error:
+            if not out:
+                raise
+            self._failure = error  # what was said before it is heard first
+            self.progress = "done"
+        return out
+
+    def _take(self, payloads: list[bytes], out: list[Delta]) -> None:
+        speech = self._speech
+        for payload in payloads:
+            try:
+                chunk = decode_chunk(payload)
+            except ValueError:
+                self._no_chunk(payload)
+                continue
+            choices = chunk.choices
+            if choices is None or len(choices) != 1 or chunk.usage is not None or chunk.error is not None:
+                self._chunk(chunk, out)
+                continue
+            choice = choices[0]
+            delta = choice.delta
+            if delta is None or not delta.is_plain_text or choice.is_special or self.progress != "answering":
+                self._choice(choice, out)
+            else:
+                speech.text(delta.content, out)
+
+    def end(self) -> tuple[Sequence[Delta], Answer]:
+        """The reply is over: return the last deltas and the answer."""
+        out: list[Delta] = []
+        if self._failure is not None:
+            raise self._failure
+        for payload in self._body.end():
+            self._last(payload, out)
+        self._speech.end(out)
+        self._check_end()
+        finish = _FINISH.get(self._finish.lower(), "stop")
+        calls, cut = self._calls.finish(self._issuer, is_cut=finish in {"length", "content_filter"})
+        message = AssistantMessage((*self._speech.parts(), *calls))
+        return out, Answer(message, self._finished(finish, calls, cut), self._usage, cut)
+
+    def partial(self) -> AssistantMessage:
+        """What came so far, text and reasoning only, marked incomplete."""
+        return AssistantMessage(self._speech.parts(), incomplete=True)
+
+    @property
+    def calls_begun(self) -> tuple[ToolCall, ...]:
+        """The calls so far, complete or not: to be looked at, never to be run."""
+        return tuple(draft.call(self._issuer) for draft in self._calls.drafts if draft.name)
+
+    def _finished(self, finish: Finish, calls: list[ToolCall], cut: int) -> Finish:
+        if calls:
+            return "tool_calls"
+        if self._speech.is_only_refusal:
+            return "content_filter"
+        if finish == "tool_calls":
+            return "length" if cut else "stop"
+        return finish
+
+    def _check_end(self) -> None:
+        if self._body.is_page:
+            raise ModelUnavailable(
+                "the model provider answered with a web page; check the route's baseUrl",
+                operator=self._body.excerpt(),
+            )
+        if self._finish.lower() in _FAILED:
+            raise ModelUnavailable(
+                "the model provider broke off its answer with an error", operator=f"finish_reason {self._finish}"
+            )
+        if not self._finish and (self.progress != "done" or self._calls.has_open):
+            raise StreamTruncated("the model provider's answer ended too early", operator=self._body.excerpt())
+
+    def _limit(self, size: int) -> None:
+        self._unbroken += size
+        if self._body.is_document or self._body.is_page:
+            self.progress = "answering"
+        if self._unbroken > LARGEST_EVENT:
+            raise ModelUnavailable("the model provider sent an event too large to take")
+
+    def _last(self, payload: bytes, out: list[Delta]) -> None:
+        """A payload after which nothing came, perhaps because it was cut off itself."""
+        try:
+            chunk = decode_chunk(payload)
+        except ValueError:
+            if payload.strip() == b"[DONE]":
+                self.progress = "done"
+            return
+        self._chunk(chunk, out)
+
+    def _no_chunk(self, payload: bytes) -> None:
+        """Not a chunk: the end mark, a keep-alive in plain text, or a damaged chunk."""
+        text = payload.strip()
+        if text == b"[DONE]":
+            self.progress = "done"
+        elif text.startswith(b"{") and self.progress != "done":
+            raise StreamTruncated(
+                "the model provider's answer came damaged", operator=text[:1_000].decode("utf-8", "replace")
+            )
+
+    def _chunk(self, chunk: Chunk, out: list[Delta]) -> None:
+        if chunk.error:
+            raise failures.in_stream(chunk.error)
+        if chunk.usage is not None:
+            self._usage = read_usage(chunk.usage, self._usage)
+        for choice in chunk.choices or ():
+            self._choice(choice, out)
+
+    def _choice(self, choice: Choice, out: list[Delta]) -> None:
+        if choice.index or self.progress == "done":
+            return
+        if choice.usage is not None:
+            self._usage = read_usage(choice.usage, self._usage)
+        if isinstance(choice.finish_reason, str) and choice.finish_reason:
+            self._finishes(choice.finish_reason)
+        delta = choice.delta
+        if choice.message is not None and (delta is None or self._has_nothing):
+            delta = choice.message if self._has_nothing else None
+            self._finish = self._finish or ("stop" if self._body.is_document else "")
+        if delta is not None:
+            self._delta(delta, out)
+
+    @property
+    def _has_nothing(self) -> bool:
+        return self._speech.is_silent and not self._calls.drafts
+
+    def _finishes(self, reason: str) -> None:
+        known = _FINISH.get(reason.lower())
+        if known is None and reason.lower() not in _FAILED:
+            self.notes.append(f"finish_reason {reason[:100]!r} is not known; taken as 'stop'")
+        if _FINISH.get(self._finish.lower()) not in {"length", "content_filter"}:
+            self._finish = reason
+
+    def _delta(self, delta: ChunkDelta, out: list[Delta]) -> None:
+        content, thought = _said(delta.content)
+        reasoning = delta.reasoning_content or delta.reasoning or thought
+        refusal = delta.refusal
+        if isinstance(reasoning, str) and reasoning:
+            self._speech.reasoning(reasoning, out)
+        if content:
+            self._speech.text(content, out)
+        if isinstance(refusal, str) and refusal:
+            self._speech.refusal(refusal, out)
+        if delta.tool_calls:
+            self._calls.take(delta.tool_calls)
+        if delta.function_call:
+            self._calls.take({"function": delta.function_call})
+        if not self._has_nothing:
+            self.progress = "answering"
+
+
+def _said(content: Any) -> tuple[str, str]:
+    """Return the text and the reasoning in a `content`, which some servers write as a list of parts."""
+    if isinstance(content, str):
+        return content, ""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in cast("list[Any]", content) if isinstance(content, list) else ():
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            fields = cast("dict[str, Any]", part)
+            texts.append(_string(fields.get("text")))
+            thoughts.append(_said(fields.get("thinking"))[0])
+    return "".join(texts), "".join(thoughts)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,144 @@
+"""Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
+
+from typing import Any, Final, assert_never
+
+import msgspec
+
+from talaria.core.messages import (
+    AssistantMessage,
+    File,
+    Image,
+    Message,
+    Reasoning,
+    SystemMessage,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    UserPart,
+)
+from talaria.models.calls import is_object
+from talaria.models.profile import Profile
+from talaria.ports.model import Prompt, ToolSpec
+
+NOTHING: Final = "(no output)"
+_encode = msgspec.json.Encoder().encode
+
+
+class EncodedPrompt:
+    """A prompt's messages as one growing JSON array body, and its tools.
+
+    `ids` maps the harness's call ids to those that the provider knows.
+    """
+
+    __slots__ = ("_count", "_ids", "_issuer", "_profile", "messages", "tools")
+
+    def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
+        self._issuer = issuer
+        self._profile = profile
+        self._ids: dict[str, str] = {}
+        self._count = 0
+        self.messages = bytearray()
+        self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
+        if prompt.system:
+            self._add({"role": profile.system_role, "content": prompt.system})
+
+    def catch_up(self, prompt: Prompt) -> None:
+        """Encode the messages that are new since the last time."""
+        for message in prompt.messages[self._count :]:
+            written = self._message(message)
+            if written is not None:
+                self._add(written)
+        self._count = len(prompt.messages)
+
+    def _add(self, message: dict[str, Any]) -> None:
+        if self.messages:
+            self.messages += b","
+        self.messages += _encode(message)
+
+    def _message(self, message: Message) -> dict[str, Any] | None:
+        match message:
+            case SystemMessage():
+                return {"role": self._profile.system_role, "content": message.text} if message.text else None
+            case UserMessage():
+                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
+                content = _user(parts, self._profile)
+                return {"role": "user", "content": content} if content else None
+            case AssistantMessage():
+                return self._assistant(message)
+            case ToolMessage():
+                text = message.text if message.text or self._profile.empty_content != "omit" else NOTHING
+                call_id = self._ids.get(message.call_id, message.call_id)
+                return {"role": "tool", "tool_call_id": call_id, "content": text}
+            case _:
+                assert_never(message)
+
+    def _assistant(self, message: AssistantMessage) -> dict[str, Any] | None:
+        calls, text = message.calls, message.text
+        if not calls and not text:
+            return None
+        written: dict[str, Any] = {"role": "assistant"}
+        if text or self._profile.empty_content != "omit":
+            written["content"] = text or (None if self._profile.empty_content == "null" else "")
+        reasoning = self._reasoning(message)
+        if reasoning:
+            written[self._profile.reasoning_field] = reasoning
+        if calls:
+            self._learn_ids(calls)
+            written["tool_calls"] = [self._call(call) for call in calls]
+        return written
+
+    def _reasoning(self, message: AssistantMessage) -> str:
+        back = self._profile.reasoning_back
+        if back == "never" or (back == "with_tools" and not message.calls):
+            return ""
+        mine = (part for part in message.parts if isinstance(part, Reasoning) and part.issuer == self._issuer)
+        return "".join(part.text for part in mine)
+
+    def _learn_ids(self, calls: tuple[ToolCall, ...]) -> None:
+        """The provider's own id goes back to it, unless it gave one id to two calls of a message."""
+        taken: set[str] = set()
+        for call in calls:
+            self._ids[call.id] = call.provider_id if call.provider_id and call.provider_id not in taken else call.id
+            taken.add(self._ids[call.id])
+
+    def _call(self, call: ToolCall) -> dict[str, Any]:
+        payload: dict[str, Any] = (call.payload or {}).get(self._issuer) or {}
+        function = {"name": call.name, "arguments": _arguments(call.arguments)}
+        return {**payload, "id": self._ids[call.id], "type": "function", "function": function}
+
+
+def _arguments(text: str) -> str:
+    """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
+    return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
+    if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
+        return "\n\n".join(text for part in parts if (text := _as_text(part)))
+    written: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, Image) and part.data:
+            url = f"data:{part.media_type};base64,{part.data}"
+            written.append({"type": "image_url", "image_url": {"url": url}})
+        elif text := _as_text(part):
+            written.append({"type": "text", "text": text})
+    return written
+
+
+def _as_text(part: UserPart) -> str:
+    match part:
+        case Text():
+            return part.text
+        case Image():
+            return f"[an image of type {part.media_type} that cannot be shown here]"
+        case File():
+            shown = part.text or f"[content of type {part.media_type} that cannot be shown here]"
+            return f"File {part.name}:\n{shown}"
+        case _:
+            assert_never(part)

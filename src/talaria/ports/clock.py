@@ -1,0 +1,21 @@
+"""The clock: what time it is, and waiting for it."""
+
+from datetime import tzinfo
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Time as the harness sees it; tests bring one that they move themselves."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which dates are told to models."""
+        ...
+
+    def now(self) -> int:
+        """Milliseconds since 1970, UTC. It may step back."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait. Cancellable at once."""
+        ...

@@ -1,0 +1,202 @@
+"""Models: what the loop asks, and what comes back."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from talaria.core.messages import AssistantMessage, Message
+from talaria.core.usage import Usage
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as a model sees it. `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class Prompt:
+    """The system prompt, the tools, and a list of messages that only grows: what a conversation's requests share.
+
+    `cache` belongs to the dialects: each keeps what it has encoded there, so a message is encoded once.
+    When the beginning changes, a new Prompt is made.
+    """
+
+    __slots__ = ("cache", "messages", "system", "tools")
+
+    def __init__(self, system: str = "", tools: Sequence[ToolSpec] = (), messages: Sequence[Message] = ()) -> None:
+        self.system = system
+        self.tools = tuple(tools)
+        self.messages = list(messages)
+        self.cache: dict[Any, Any] = {}
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    """One model call. `model` is the name as the client gave it; None leaves a choice to the provider."""
+
+    model: str
+    prompt: Prompt
+    thinking: Literal["enabled", "disabled"] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    tool_choice: Literal["auto", "none", "required"] = "auto"
+    user: str = ""
+    run_id: str = ""
+
+
+class TextDelta(msgspec.Struct, frozen=True):
+    """A piece of the answer, as the provider cut it. Never empty."""
+
+    text: str
+
+
+class ReasoningDelta(msgspec.Struct, frozen=True):
+    """A piece of the model's reasoning. Never empty."""
+
+    text: str
+
+
+class Restart(msgspec.Struct, frozen=True):
+    """The attempt so far is void: everything said since the last Restart is said again from the beginning.
+
+    `reason` is a sentence for a person, without the provider's words; `wait` is how many seconds until then.
+    """
+
+    reason: str
+    wait: float = 0.0
+
+
+Finish = Literal["stop", "tool_calls", "length", "content_filter"]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The whole answer: always the last thing that a model stream yields.
+
+    The text and reasoning of `message` are the joined deltas since the last Restart, part by part.
+    Calls are in order of first appearance and complete; `cut_calls` counts calls that a token limit cut off,
+    which are not in the message. Ids are the provider's, possibly empty or repeated.
+    """
+
+    message: AssistantMessage
+    finish: Finish
+    usage: Usage
+    cut_calls: int = 0
+
+
+Delta = TextDelta | ReasoningDelta
+ModelItem = TextDelta | ReasoningDelta | Restart | Answer
+
+
+class Model(Protocol):
+    """Answers requests. What a provider is, is nobody else's business."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
+        """Yield what came in each network read, as it comes, and the Answer last.
+
+        Closing the iterator (or cancelling the task) closes the connection at once.
+
+        Raises:
+            ModelError: there will be no answer, after all retries. The deltas so far stand.
+        """
+        ...
+
+
+class HttpCall(msgspec.Struct, frozen=True):
+    """An HTTP request, made by a dialect, sent by a transport."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    method: str = "POST"
+
+
+class HttpReply(Protocol):
+    """A reply whose head is here and whose body is still coming."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]:
+        """Names in lower case."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body as the network brings it; never an empty piece.
+
+        Raises:
+            ModelUnavailable: the connection broke.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connection unless the body was read to its end."""
+        ...
+
+
+class Transport(Protocol):
+    """Sends HTTP calls."""
+
+    async def send(self, call: HttpCall, *, connect_timeout: float) -> HttpReply:
+        """Send and return once the head of the reply is here. No other time limit than that for connecting.
+
+        Raises:
+            ModelUnavailable: no connection, or it broke.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Decoder(Protocol):
+    """Takes in one reply's bytes, however they are cut. Has no I/O."""
+
+    @property
+    def progress(self) -> Literal["waiting", "answering", "done"]:
+        """Nothing of the answer came yet; some of it came; the format said that it is over, nothing more will count."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was odd about the reply, for the operator's log."""
+        ...
+
+    def feed(self, data: bytes) -> Sequence[Delta]:
+        """Return the deltas that these bytes complete.
+
+        Raises:
+            ModelError: the provider says within the stream that it failed.
+        """
+        ...
+
+    def end(self) -> tuple[Sequence[Delta], Answer]:
+        """The reply is over: return the last deltas and the answer.
+
+        Raises:
+            StreamTruncated: it was over too early; `partial()` has what came.
+        """
+        ...
+
+    def partial(self) -> AssistantMessage:
+        """What came so far, text and reasoning only, marked incomplete."""
+        ...
+
+
+class Dialect(Protocol):
+    """A wire format: two functions without I/O."""
+
+    def request(self, request: ModelRequest, model: str, connection: Any) -> HttpCall:
+        """Write the HTTP call that asks `request` of `model` at a connection (base URL, key, headers, profile)."""
+        ...
+
+    def decoder(self) -> Decoder:
+        """Return a decoder for one reply."""
+        ...
+
+    def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Exception:
+        """Return the ModelError that a reply with status >= 300 means; the provider's words go to `operator`."""
+        ...
+
+
+ModelFactory = Callable[..., Model]

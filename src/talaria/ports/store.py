@@ -1,0 +1,35 @@
+"""A store: the four ports that must share one transaction, opened and closed together."""
+
+from typing import Protocol
+
+from talaria.ports.blobs import Blobs
+from talaria.ports.inbox import Inbox
+from talaria.ports.journal import Index, Journal
+from talaria.ports.leases import Leases
+
+
+class Store(Protocol):
+    """What an adapter of `store.url` opens. `journal.append` writes entries, index, letters and blobs as one."""
+
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def inbox(self) -> Inbox: ...
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def blobs(self) -> Blobs: ...
+
+    async def check(self) -> None:
+        """Return if the store can be written to.
+
+        Raises:
+            StoreClosed: it cannot.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finish what was begun, release ownership, close files. Closing twice is no error."""
+        ...

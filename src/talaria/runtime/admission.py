@@ -1,0 +1,225 @@
+"""Admission: what a request must pass before its turn is on record, and putting it there."""
+
+import hashlib
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import structlog
+
+from talaria.agents.agent import Agent
+from talaria.core.errors import Conflict, Forbidden, InvalidRequest
+from talaria.core.ids import SessionKey, new_id
+from talaria.core.principal import Principal
+from talaria.core.redaction import Redactor
+from talaria.journal.entries import RunLimits, TurnOptions
+from talaria.journal.index import WAKE
+from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
+from talaria.ports.inbox import Letter
+from talaria.runtime.engine import Engine
+from talaria.runtime.kit import Kit
+from talaria.runtime.request import ChatRequest, history_messages
+
+KEY_LIFE_MS = 24 * 3600 * 1000
+_log = structlog.get_logger("talaria.admission")
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A turn that is on record. `is_new` is False when an idempotency key led to an earlier run."""
+
+    run_id: str
+    session_id: str
+    key: SessionKey
+    is_new: bool
+
+
+class Admission:
+    """Turns requests into turn letters."""
+
+    def __init__(self, kit: Kit, engine: Engine) -> None:
+        self._settings = kit.settings
+        self._store = kit.store
+        self._clock = kit.clock
+        self._catalog = kit.catalog
+        self._hub = kit.hub
+        self._secrets = kit.secrets
+        self._engine = engine
+        self._claimed: set[str] = set()
+
+    async def submit(self, request: ChatRequest, principal: Principal, run_id: str | None = None) -> Submitted:
+        """Admit a request: once this returns, its turn is durable and will run, under `run_id` where that is given.
+
+        Raises:
+            InvalidRequest: a field is wrong; it is named.
+            Forbidden: the request speaks for another user.
+            Conflict: the session is busy (whenBusy reject), or the idempotency key belongs to another request.
+            Overloaded: no place to run or to wait.
+        """
+        principal = speaker(principal, request.user_id)
+        agent = self._catalog.agent(request.agent)
+        body = self._body(request, principal, agent)
+        run_id = run_id or new_id("run")
+        key = session_key(request, principal, run_id)
+        letter_key = run_id if request.idempotency_key is None else f"idem:{key.scope}/{request.idempotency_key}"
+        known = await self._known(letter_key, body) if request.idempotency_key is not None else None
+        if known is not None:
+            return known
+        self._engine.check_room(self._settings.server.queue)
+        async with _Claim(self._claimed, key.path, reject=request.when_busy == "reject"):
+            await self._make_way(request, key)
+            letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
+            return await self._put(letter, key, request)
+
+    async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest) -> Submitted:
+        run_id = letter.run
+        self._secrets.keep(run_id, request.tool_context)
+        in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS)
+        if in_force.run != run_id:
+            self._secrets.drop(run_id)
+            return self._replay(in_force, read_turn(letter))
+        place = len(await self._store.inbox.pending(key.path))
+        if self._hub.get(run_id) is None and (place > 1 or self._engine.is_full):
+            self._hub.own(run_id, 0).tell_place(max(1, place - 1) + (0 if place > 1 else self._engine.lined_up))
+            self._hub.disown(run_id)
+        return Submitted(run_id, key.session, key, True)
+
+    # Idempotency
+
+    async def _known(self, letter_key: str, body: TurnBody) -> Submitted | None:
+        letter = await self._store.inbox.get(letter_key)
+        if letter is None or letter.at < self._clock.now() - KEY_LIFE_MS:
+            return None
+        return self._replay(letter, body)
+
+    def _replay(self, letter: Letter, body: TurnBody) -> Submitted:
+        if read_turn(letter).digest != body.digest:
+            raise Conflict(
+                "this idempotencyKey belongs to another request of the last 24 hours; take a new one",
+                {"runId": letter.run},
+            )
+        key = SessionKey.parse(letter.session)
+        return Submitted(letter.run, key.session, key, False)
+
+    # A busy session
+
+    async def _make_way(self, request: ChatRequest, key: SessionKey) -> None:
+        """A running turn is waited for, refused for, or cancelled; a parked one gives way by itself."""
+        if request.when_busy == "queue":
+            return
+        waiting = await self._store.inbox.pending(key.path)
+        turns = [letter for letter in waiting if letter.kind == "turn"]
+        current = await self._running(key)
+        if request.when_busy == "reject":
+            if turns or current:
+                raise Conflict(
+                    f"session '{key.session}' is busy with another turn; wait for it, or send whenBusy queue or interrupt",
+                    {"runId": current or turns[0].run},
+                )
+            return
+        for run_id in [*([current] if current else []), *(letter.run for letter in turns)]:
+            await self._store.inbox.put(cancel_letter(key.path, run_id, self._clock.now()))
+
+    async def _running(self, key: SessionKey) -> str | None:
+        """The session's running (not parked) run."""
+        wake = await self._store.index.get(WAKE, key.path)
+        if wake is None or wake.at > 0:
+            return None
+        return wake.data.decode()
+
+    # The turn's body
+
+    def _body(self, request: ChatRequest, principal: Principal, agent: Agent) -> TurnBody:
+        self._catalog.tools(agent, request.tools)
+        limits, server = self._settings.limits, self._settings.server
+        self._note_secrets(request)
+        if request.bypass_approval:
+            _log.warning("bypass_ignored", user=principal.user, advice="bypassApproval needs roles, which need a login")
+        return TurnBody(
+            query=request.query,
+            principal=principal,
+            agent=agent.name,
+            model=self._model(request, agent),
+            limits=RunLimits(
+                max_calls=min(limits.max_tool_calls, request.max_tool_iterations or limits.max_tool_calls),
+                max_calls_per_tool=limits.max_calls_per_tool,
+                max_rounds=limits.max_rounds,
+                run_timeout=server.run_timeout,
+                tool_timeout=limits.tool_timeout,
+                approval_timeout=self._settings.approval.timeout,
+                result_limit=limits.tool_result_limit,
+            ),
+            options=TurnOptions(request.thinking, request.temperature, request.max_tokens),
+            system=request.system,
+            tools=None if request.tools is None else tuple(request.tools),
+            history=history_messages(request.history),
+            secrets=tuple(request.tool_context),
+            labels=request.labels,
+            detached=request.on_disconnect == "continue",
+            digest=_digest(request),
+        )
+
+    def _model(self, request: ChatRequest, agent: Agent) -> str:
+        model = request.model_name or agent.model or self._settings.default_model
+        if not model and self._settings.models:
+            raise InvalidRequest("no model: send modelName, or set defaultModel or the agent's model")
+        prefixes = [route.prefix for route in self._settings.models]
+        if prefixes and not any(model.startswith(prefix) for prefix in prefixes):
+            close = get_close_matches(model, prefixes, n=1)
+            hint = f"; did you mean '{close[0]}…'?" if close else ""
+            raise InvalidRequest(f"no route for model '{model[:80]}'; there are {', '.join(prefixes)}{hint}")
+        return model
+
+    def _note_secrets(self, request: ChatRequest) -> None:
+        short = Redactor(request.tool_context).too_short
+        if short:
+            _log.warning("secrets_too_short", names=list(short), effect="their values cannot be masked")
+
+
+class _Claim:
+    """Lets requests that reject a busy session find out about each other: the second one sees the first."""
+
+    def __init__(self, claimed: set[str], session: str, *, reject: bool) -> None:
+        self._claimed = claimed
+        self._session = session
+        self._reject = reject
+        self._mine = False
+
+    async def __aenter__(self) -> None:
+        if self._reject and self._session in self._claimed:
+            raise Conflict("session is busy with another turn that has just been sent", {})
+        self._mine = self._session not in self._claimed
+        self._claimed.add(self._session)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._mine:
+            self._claimed.discard(self._session)
+
+
+def speaker(principal: Principal, user_id: str | int | None) -> Principal:
+    """Who the request speaks for: with a login the credential's user, without one the request's userId.
+
+    Raises:
+        Forbidden: the request names a user other than its credential's.
+    """
+    if user_id is None:
+        return principal
+    if principal.everyone:
+        return Principal(principal.tenant, str(user_id), principal.roles)
+    if str(user_id) != principal.user:
+        raise Forbidden("userId is not the user of the credential; leave it out")
+    return principal
+
+
+def session_key(request: ChatRequest, principal: Principal, run_id: str) -> SessionKey:
+    """The identity of the request's session; a turn without server memory has a journal of its own in it."""
+    session = request.session_id or new_id("ses")
+    assistant = "-" if request.assistant_id is None else str(request.assistant_id)
+    if not principal.user or not assistant:
+        raise InvalidRequest("userId and assistantId must not be empty")
+    own = "" if request.use_server_memory else run_id
+    return SessionKey(principal.tenant, principal.user, assistant, session, own)
+
+
+def _digest(request: ChatRequest) -> str:
+    return hashlib.sha256(request.model_dump_json(by_alias=True, exclude={"idempotency_key"}).encode()).hexdigest()
+

@@ -1,0 +1,121 @@
+"""Putting the parts together: the one place that knows which adapter stands behind which port."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from talaria.agents.agent import Agent
+from talaria.agents.open_run import Means
+from talaria.agents.prompt import HARNESS_PROMPT
+from talaria.core.errors import ConfigurationError
+from talaria.journal.entries import AnyEntry, RunFinished
+from talaria.journal.state import SessionState
+from talaria.live.hub import Hub
+from talaria.models.gateway import Gateway
+from talaria.ports.clock import Clock
+from talaria.ports.model import Model, Transport
+from talaria.runtime.admission import Admission
+from talaria.runtime.catalog import load_catalog
+from talaria.runtime.clock import SystemClock
+from talaria.runtime.deletion import Deletion
+from talaria.runtime.desk import Desk
+from talaria.runtime.engine import Engine
+from talaria.runtime.grants import CatalogGrants
+from talaria.runtime.kit import Kit
+from talaria.runtime.lookup import Lookup
+from talaria.runtime.outcomes import Outcomes
+from talaria.runtime.owner import Owner
+from talaria.runtime.routes import make_routes
+from talaria.runtime.secrets import Secrets
+from talaria.runtime.settings import Settings
+from talaria.stores.open import open_store
+from talaria.telemetry.transcripts import Transcripts
+from talaria.tools.declaration import Tool
+from talaria.tools.threads import ThreadPool
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an open runtime is made of."""
+
+    kit: Kit
+    engine: Engine
+    admission: Admission
+    desk: Desk
+    lookup: Lookup
+    deletion: Deletion
+    threads: ThreadPool
+    transcripts: Transcripts | None
+    transport: Transport | None
+
+    async def close(self) -> None:
+        """Close what holds files, threads and sockets."""
+        self.kit.outcomes.close()
+        self.threads.close()
+        if self.transcripts is not None:
+            self.transcripts.close()
+        if self.transport is not None:
+            await self.transport.close()
+        await self.kit.store.close()
+
+
+async def build(
+    settings: Settings, model: Model | None, clock: Clock | None, agents: Sequence[Agent], tools: Sequence[Tool[..., Any]]
+) -> Parts:
+    """Open adapters and join them to the parts.
+
+    Raises:
+        ConfigurationError: something that the configuration names is not there.
+    """
+    clock = clock or SystemClock(settings.server.timezone)
+    catalog = load_catalog(settings, agents, tools)
+    transport = None if model is not None else _transport()
+    model = model or Gateway(make_routes(settings.models), transport, clock)  # pyright: ignore[reportArgumentType]
+    store = await open_store(settings.store.url)
+    kit = Kit(settings, store, clock, catalog, Hub(), Outcomes(), Secrets())
+    threads = ThreadPool(settings.limits.threads)
+    transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
+    means = Means(clock=clock, inbox=store.inbox, model=model, threads=threads, recorder=transcripts)
+    grants = CatalogGrants(catalog, kit.secrets, _harness(settings), frozenset(settings.approval.required_tools))
+
+    def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        engine.watch(placed)
+        if transcripts is not None:
+            transcripts.entries(state.key, placed)
+        for _, entry in placed:
+            if isinstance(entry, RunFinished):
+                kit.outcomes.settle(state, entry)
+                kit.secrets.drop(entry.run)
+
+    def make_owner() -> Owner:
+        return Owner(means, store.journal, kit.hub, grants, watch)
+
+    engine = Engine(kit, make_owner)
+    lookup = Lookup(kit)
+    return Parts(
+        kit=kit,
+        engine=engine,
+        admission=Admission(kit, engine),
+        desk=Desk(kit, lookup),
+        lookup=lookup,
+        deletion=Deletion(kit, engine, lookup),
+        threads=threads,
+        transcripts=transcripts,
+        transport=transport,
+    )
+
+
+def _transport() -> Transport:
+    from talaria.models.http import AioHttpTransport  # its library takes 0.2 s to import, and tests do without
+
+    return AioHttpTransport()
+
+
+def _harness(settings: Settings) -> str:
+    if settings.prompt.file is None:
+        return HARNESS_PROMPT
+    try:
+        return Path(settings.prompt.file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"prompt.file: cannot read '{settings.prompt.file}': {error}") from error

@@ -1,0 +1,112 @@
+"""The agents and tools of this deployment, and what each turn gets of them."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from talaria.agents.agent import Agent
+from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.runtime.settings import Settings
+from talaria.tools.declaration import Tool
+from talaria.tools.registry import Registry
+
+DEFAULT_AGENT = "assistant"
+
+
+class Catalog:
+    """Agents by name, and one registry of tools. The first configured agent is the default."""
+
+    def __init__(self) -> None:
+        self.registry = Registry()
+        self._agents: dict[str, Agent] = {}
+
+    def add_agent(self, agent: Agent) -> None:
+        """Register an agent and its tools; the same name again replaces the agent."""
+        for tool in agent.tools or ():
+            if isinstance(tool, Tool):
+                self.registry.add(tool)
+        self._agents[agent.name] = agent
+
+    def add_tools(self, tools: Iterable[Tool[..., Any]]) -> None:
+        """Register tools."""
+        for tool in tools:
+            self.registry.add(tool)
+
+    @property
+    def agents(self) -> tuple[Agent, ...]:
+        """All agents, the default one first."""
+        return tuple(self._agents.values())
+
+    def agent(self, name: str | None) -> Agent:
+        """Return the agent of this name, or the default one.
+
+        Raises:
+            InvalidRequest: there is no such agent.
+        """
+        if name is None:
+            return next(iter(self._agents.values()), Agent(DEFAULT_AGENT))
+        if name in self._agents:
+            return self._agents[name]
+        if name == DEFAULT_AGENT:
+            return Agent(DEFAULT_AGENT)
+        close = get_close_matches(name, self._agents, n=1)
+        there = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(self._agents) or 'none'}"
+        raise InvalidRequest(f"no agent named '{name[:80]}'; {there}")
+
+    def tools(self, agent: Agent, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+        """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
+
+        Raises:
+            InvalidRequest: a name is unknown.
+        """
+        own = None if agent.tools is None else [t.name if isinstance(t, Tool) else t for t in agent.tools]
+        return self.registry.select(allow, own)
+
+
+def load_catalog(settings: Settings, agents: Sequence[Agent], tools: Sequence[Tool[..., Any]]) -> Catalog:
+    """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
+
+    Raises:
+        ConfigurationError: a plugin cannot be imported, or a name in an agent's tools or in approval.requiredTools
+            matches nothing.
+    """
+    catalog = Catalog()
+    found: list[Agent] = list(agents)
+    catalog.add_tools(tools)
+    for name in settings.plugins:
+        module = _import(name)
+        catalog.add_tools(value for value in vars(module).values() if isinstance(value, Tool))
+        found.extend(value for value in vars(module).values() if isinstance(value, Agent))
+    for each in settings.agents:
+        catalog.add_agent(Agent(each.name, each.model, each.instructions, each.tools))
+    for agent in found:
+        catalog.add_agent(agent)
+    for agent in catalog.agents:
+        try:
+            catalog.tools(agent, None)
+        except InvalidRequest as error:
+            raise ConfigurationError(f"agents.{agent.name}.tools: {error.message}") from error
+    _check_required(settings, catalog)
+    return catalog
+
+
+def _import(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ConfigurationError:
+        raise
+    except Exception as error:
+        raise ConfigurationError(f"plugins: cannot import '{name}': {type(error).__name__}: {error}") from error
+
+
+def _check_required(settings: Settings, catalog: Catalog) -> None:
+    """A misspelt name in approval.requiredTools would leave a tool unguarded; only the shipped default may be absent."""
+    if "required_tools" not in settings.approval.model_fields_set:
+        return
+    names = catalog.registry.names
+    for name in settings.approval.required_tools:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f"; did you mean '{close[0]}'?" if close else f"; there are {', '.join(names) or 'none'}"
+            raise ConfigurationError(f"approval.requiredTools: no tool named '{name}'{hint}")

@@ -1,0 +1,138 @@
+"""Reading the configuration: a file or a mapping, ${VAR} from the environment, TALARIA_* over it."""
+
+import os
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from talaria.core.errors import ConfigurationError
+from talaria.runtime.settings import Settings
+
+DEFAULT_FILE = "talaria.yaml"
+PREFIX = "TALARIA_"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def read_settings(
+    source: Mapping[str, Any] | str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings of a mapping, of a file, or (None) of ./talaria.yaml where there is one, else the defaults.
+
+    Raises:
+        ConfigurationError: a file, key or value is wrong; the message names it.
+    """
+    environ = os.environ if environ is None else environ
+    raw = _read(source)
+    filled = _fill(raw, environ, "")
+    merged = _override(filled, environ)
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise ConfigurationError("; ".join(_explain(item, Settings) for item in error.errors())) from None
+
+
+def _read(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str, Any]:
+    if isinstance(source, Mapping):
+        return dict(source)
+    path = Path(source if source is not None else DEFAULT_FILE)
+    if source is None and not path.exists():
+        return {}
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"cannot read the configuration file {path}: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid YAML: {error}") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise ConfigurationError(f"{path} must hold keys and values, like 'store: {{url: …}}'")
+    return loaded  # pyright: ignore[reportUnknownVariableType]
+
+
+def _fill(value: Any, environ: Mapping[str, str], at: str) -> Any:
+    """Replace ${VAR} and ${VAR:-default} in every string."""
+    if isinstance(value, str):
+
+        def replace(match: re.Match[str]) -> str:
+            name, default = match[1], match[2]
+            found = environ.get(name)
+            if found:
+                return found
+            if default is None and found is None:
+                raise ConfigurationError(f"{at}: the environment variable {name} is not set; write ${{{name}:-…}}")
+            return default or ""
+
+        return _VARIABLE.sub(replace, value)
+    if isinstance(value, list):
+        return [_fill(item, environ, f"{at}[{index}]") for index, item in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, Mapping):
+        return {str(key): _fill(item, environ, f"{at}.{key}".lstrip(".")) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return value
+
+
+def _override(raw: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Lay TALARIA_SERVER__PORT=… and the like over the file; values are read as YAML."""
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or "__" not in name and name not in _TOP_LEVEL:
+            continue
+        path = name[len(PREFIX) :].split("__")
+        target: Any = raw
+        model: Any = Settings
+        for depth, part in enumerate(path):
+            key, model = _key(model, part, name)
+            if depth == len(path) - 1:
+                target[key] = yaml.safe_load(environ[name]) if environ[name] else ""
+            else:
+                target = target.setdefault(key, {})
+                if not isinstance(target, dict):
+                    raise ConfigurationError(f"{name}: '{key}' is a list; set it in the file")
+    return raw
+
+
+_TOP_LEVEL = {PREFIX + name.replace("_", "").upper() for name in Settings.model_fields} | {
+    PREFIX + name.upper() for name in Settings.model_fields
+}
+
+
+def _key(model: Any, part: str, variable: str) -> tuple[str, Any]:
+    """The camelCase key that a part of a variable's name means, whatever its letter case and underscores."""
+    fields = model.model_fields if isinstance(model, type) and issubclass(model, BaseModel) else {}
+    wanted = part.replace("_", "").lower()
+    for name, field in fields.items():
+        if name.replace("_", "") == wanted:
+            return field.alias or name, field.annotation
+    known = [field.alias or name for name, field in fields.items()]
+    raise ConfigurationError(f"{variable}: there is no key '{part}'{_nearest(part, known)}")
+
+
+def _explain(item: Any, model: type[BaseModel]) -> str:
+    at = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        known = _known(model, item["loc"][:-1])
+        return f"{at}: there is no such key{_nearest(str(item['loc'][-1]), known)}"
+    message = item["msg"]
+    shown = f" (it is {item['input']!r})" if isinstance(item["input"], str | int | float) and "key" not in at.lower() else ""
+    return f"{at}: {message[0].lower()}{message[1:]}{shown}"
+
+
+def _known(model: Any, path: tuple[str | int, ...]) -> list[str]:
+    for part in path:
+        if isinstance(part, int):
+            model = getattr(model, "__args__", (model,))[0]
+            continue
+        fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+        model = fields.get(part, model)
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return []
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    close = get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else (f"; there are {', '.join(known)}" if known else "")

@@ -1,0 +1,105 @@
+"""The desk: where people decide about questions and cancel runs. Everything goes through the inbox."""
+
+from typing import Any
+
+import msgspec
+
+from talaria.core.errors import Conflict, InvalidRequest, NotFound
+from talaria.core.ids import SessionKey
+from talaria.core.principal import Principal
+from talaria.core.text import valid_text
+from talaria.journal.index import APPROVAL, ApprovalRow
+from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter, read_decision
+from talaria.journal.views import iso_time
+from talaria.ports.inbox import Letter
+from talaria.runtime.kit import Kit
+from talaria.runtime.lookup import Lookup
+from talaria.tools.arguments import bind, parse_arguments
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What somebody decides: consent or refusal, with edited arguments or a comment."""
+
+    request_id: str
+    approve: bool
+    arguments: dict[str, Any] | None = None
+    comment: str = ""
+    remember: bool = False
+
+
+class Desk:
+    """Puts decisions and cancels into inboxes; the first decision about a question is in force."""
+
+    def __init__(self, kit: Kit, lookup: Lookup) -> None:
+        self._store = kit.store
+        self._clock = kit.clock
+        self._catalog = kit.catalog
+        self._lookup = lookup
+
+    async def decide(self, principal: Principal, decision: Decision) -> dict[str, Any]:
+        """Decide about a question; return the decision in force.
+
+        Raises:
+            NotFound: no such question for this principal.
+            InvalidRequest: the edited arguments do not fit the tool.
+            Conflict: a different decision is in force already.
+        """
+        row = await self._store.index.get(APPROVAL, decision.request_id)
+        letter = await self._store.inbox.get(decision.request_id)
+        where = row.session if row is not None else letter.session if letter is not None else None
+        if where is None or (letter is not None and letter.kind != "decision"):
+            raise NotFound(f"no question '{decision.request_id[:80]}'")
+        key = SessionKey.parse(where)
+        if not principal.may_see(key.tenant, key.user):
+            raise NotFound(f"no question '{decision.request_id[:80]}'")
+        body = self._body(principal, decision, msgspec.json.decode(row.data, type=ApprovalRow) if row else None)
+        if letter is None:
+            assert row is not None
+            letter = await self._ask_inbox(row.data, where, decision.request_id, body)
+        return self._in_force(letter, body)
+
+    async def cancel(self, principal: Principal, run_id: str) -> dict[str, Any]:
+        """Ask a run to end; a run that is over stays as it is. Return how it stands.
+
+        Raises:
+            NotFound: no such run for this principal.
+        """
+        view = await self._lookup.run(principal, run_id)
+        if view["status"] != "finished":
+            place = await self._lookup.place(principal, run_id)
+            await self._store.inbox.put(cancel_letter(place.path, run_id, self._clock.now()))
+        return {"runId": run_id, "status": "finished" if view["status"] == "finished" else "cancelling"}
+
+    async def _ask_inbox(self, data: bytes, session: str, request_id: str, body: DecisionBody) -> Letter:
+        asked = msgspec.json.decode(data, type=ApprovalRow)
+        now = self._clock.now()
+        if now >= asked.expires_at:
+            body = DecisionBody("expired")
+        return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
+
+    def _body(self, principal: Principal, decision: Decision, row: ApprovalRow | None) -> DecisionBody:
+        comment = valid_text(decision.comment)
+        if not decision.approve:
+            if decision.arguments is not None:
+                raise InvalidRequest("arguments go with APPROVE only")
+            return DecisionBody("declined", principal.user, comment=comment)
+        if decision.arguments is None:
+            return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember)
+        text = valid_text(msgspec.json.encode(decision.arguments).decode())
+        if row is not None:
+            tool = self._catalog.registry.get(row.name)
+            bind(tool, parse_arguments(tool, text))
+        return DecisionBody("edited", principal.user, text, comment)
+
+    def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
+        body = read_decision(letter)
+        view: dict[str, Any] = {"requestId": letter.key, "decision": body.outcome, "decidedAt": iso_time(letter.at)}
+        if body.by:
+            view["by"] = body.by
+        if body.arguments:
+            view["arguments"] = msgspec.json.decode(body.arguments)
+        if body.comment:
+            view["comment"] = body.comment
+        if (body.outcome, body.arguments) != (wanted.outcome, wanted.arguments):
+            raise Conflict(f"this question was {body.outcome} before; that decision is in force", view)
+        return view

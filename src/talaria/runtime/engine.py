@@ -1,0 +1,193 @@
+"""The local engine: which sessions are driven now, which wait for a place, and what wakes the others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import structlog
+
+from talaria.core.errors import Overloaded
+from talaria.core.ids import SessionKey
+from talaria.journal.entries import AnyEntry, RunParked
+from talaria.journal.index import WAKE
+from talaria.journal.session import load_state
+from talaria.journal.state import SessionState
+from talaria.runtime.kit import Kit
+from talaria.runtime.owner import Owner
+
+WARM_MS = 20_000
+"""How long the state of a session without work stays in memory, so that a quick next turn need not read it again."""
+SWEEP = 5.0
+
+_log = structlog.get_logger("talaria.engine")
+
+
+class Engine:
+    """Drives sessions: one task a session at work, none for one that waits."""
+
+    def __init__(self, kit: Kit, make_owner: Callable[[], Owner]) -> None:
+        self._store = kit.store
+        self._clock = kit.clock
+        self._hub = kit.hub
+        self._make_owner = make_owner
+        self._max_runs = kit.settings.server.max_runs
+        self._owners: dict[str, Owner] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ready: dict[str, None] = {}
+        self._warm: dict[str, tuple[int, SessionState]] = {}
+        self._background: list[asyncio.Task[None]] = []
+        self._alarm_changed = asyncio.Event()
+        self._next_alarm: int | None = None
+        self._stopping = False
+        self._idle = asyncio.Event()
+
+    @property
+    def running(self) -> int:
+        """How many sessions are at work."""
+        return len(self._owners)
+
+    @property
+    def lined_up(self) -> int:
+        """How many sessions wait for a place."""
+        return len(self._ready)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a session that wakes now has to wait for a place."""
+        return len(self._owners) >= self._max_runs
+
+    def is_working(self, session: str) -> bool:
+        """Whether the session is at work or about to be."""
+        return session in self._owners or session in self._ready
+
+    async def start(self) -> None:
+        """Take up what an earlier process left, then listen."""
+        mail = self._store.inbox.watch()
+        for coroutine in (self._watch_mail(mail), self._watch_alarms(), self._sweep()):
+            self._background.append(asyncio.create_task(coroutine, name=coroutine.__name__))
+        for session in await self._store.inbox.waiting():
+            self.wake(session)
+        await self._ring()
+
+    async def stop(self, grace: float) -> None:
+        """Give running runs `grace` seconds, then stop them where they are; they resume at the next start."""
+        self._stopping = True
+        if self._tasks and grace > 0:
+            await asyncio.wait(self._tasks, timeout=grace)
+        for task in (*self._tasks, *self._background):
+            task.cancel()
+        await asyncio.gather(*self._tasks, *self._background, return_exceptions=True)
+
+    def check_room(self, queue: int) -> None:
+        """Refuse new work when all places to run and to wait are taken, or the engine is stopping.
+
+        Raises:
+            Overloaded: try again later.
+        """
+        if self._stopping:
+            raise Overloaded("the server is stopping; try again in a moment", retry_after=5)
+        if self.is_full and len(self._ready) >= queue:
+            raise Overloaded("all places to run and to wait are taken; try again later", retry_after=2)
+
+    def wake(self, session: str) -> None:
+        """There may be something to do for this session."""
+        owner = self._owners.get(session)
+        if owner is not None:
+            owner.notify()
+        else:
+            self._ready[session] = None
+            self._pump()
+
+    def watch(self, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        """Entries have become durable: a parked run sets an alarm."""
+        for _, entry in placed:
+            if isinstance(entry, RunParked) and (self._next_alarm is None or entry.until < self._next_alarm):
+                self._next_alarm = entry.until
+                self._alarm_changed.set()
+
+    def forget(self, session: str) -> None:
+        """The session was deleted: nothing of it stays in memory."""
+        self._warm.pop(session, None)
+
+    # Owners
+
+    def _pump(self) -> None:
+        while self._ready and not self.is_full and not self._stopping:
+            session = next(iter(self._ready))
+            del self._ready[session]
+            self._owners[session] = owner = self._make_owner()
+            task = asyncio.create_task(self._own(session, owner), name=f"owner {session}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _own(self, session: str, owner: Owner) -> None:
+        epoch = None
+        try:
+            epoch = await self._store.leases.acquire(session)
+            if epoch is None:
+                _log.info("session_owned_elsewhere", session=session)
+                return
+            warm = self._warm.pop(session, None)
+            state = warm[1] if warm else await self._load(session)
+            left = await owner.own(state, epoch)
+            if left is not None and left.seq:
+                self._warm[session] = (self._clock.now() + WARM_MS, left)
+        except Exception:
+            _log.exception("owner_failed", session=session)
+        finally:
+            del self._owners[session]
+            if epoch is not None:
+                await self._store.leases.release(session, epoch)
+            if owner.has_mail and epoch is not None:
+                self._ready[session] = None
+            self._pump()
+
+    async def _load(self, session: str) -> SessionState:
+        return await load_state(self._store.journal, self._store.blobs, SessionKey.parse(session))
+
+    # What wakes sessions
+
+    async def _watch_mail(self, mail: AsyncIterator[str]) -> None:
+        async for session in mail:
+            owner = self._owners.get(session)
+            if owner is not None and owner.session is not None:
+                await self._look_for_cancel(session, owner)
+            self.wake(session)
+
+    async def _look_for_cancel(self, session: str, owner: Owner) -> None:
+        """A cancel does not wait until the action under way has ended."""
+        letters = await self._store.inbox.pending(session)
+        running = owner.session
+        if running is not None and any(each.kind == "cancel" and each.run == running.run.id for each in letters):
+            running.interrupt()
+
+    async def _watch_alarms(self) -> None:
+        while True:
+            now = self._clock.now()
+            if self._next_alarm is not None and self._next_alarm <= now:
+                await self._ring()
+                continue
+            wait = 3600.0 if self._next_alarm is None else (self._next_alarm - now) / 1000
+            sleeper = asyncio.create_task(self._clock.sleep(min(wait, 3600.0)), name="alarm")
+            changed = asyncio.create_task(self._alarm_changed.wait(), name="alarm changed")
+            try:
+                await asyncio.wait((sleeper, changed), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                sleeper.cancel()
+                changed.cancel()
+            self._alarm_changed.clear()
+
+    async def _ring(self) -> None:
+        """Wake every session whose time has come: parked ones at their deadline, unfinished ones after a restart."""
+        now = self._clock.now()
+        self._next_alarm = await self._store.index.next_due(WAKE, now)
+        for row in await self._store.index.due(WAKE, now, limit=1_000 + len(self._owners)):
+            if row.session not in self._owners:
+                self.wake(row.session)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP)
+            now = self._clock.now()
+            for session in [key for key, (until, _) in self._warm.items() if until <= now]:
+                del self._warm[session]
+            self._hub.sweep()

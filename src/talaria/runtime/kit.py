@@ -1,0 +1,24 @@
+"""What the runtime's parts have in common."""
+
+from dataclasses import dataclass
+
+from talaria.live.hub import Hub
+from talaria.ports.clock import Clock
+from talaria.ports.store import Store
+from talaria.runtime.catalog import Catalog
+from talaria.runtime.outcomes import Outcomes
+from talaria.runtime.secrets import Secrets
+from talaria.runtime.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """Settings, store, clock, and what this process knows of agents, live streams, waiters and secrets."""
+
+    settings: Settings
+    store: Store
+    clock: Clock
+    catalog: Catalog
+    hub: Hub
+    outcomes: Outcomes
+    secrets: Secrets

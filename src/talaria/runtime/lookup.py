@@ -1,0 +1,190 @@
+"""Looking things up: runs, sessions, open questions, event streams; all within what a principal may see."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from talaria.core.errors import InvalidRequest, NotFound
+from talaria.core.events import START, Position
+from talaria.core.ids import SessionKey
+from talaria.core.principal import Principal
+from talaria.journal.index import APPROVAL, RUN, SESSION, WAKE, ApprovalRow, RunRow, SessionRow
+from talaria.journal.session import load_state
+from talaria.journal.transcript import wire_message
+from talaria.journal.views import iso_time
+from talaria.live.follow import RunSource, follow
+from talaria.live.frames import Frame
+from talaria.ports.journal import Put
+from talaria.runtime.kit import Kit
+
+PAGE = 50
+_run = msgspec.json.Decoder(RunRow).decode
+_session = msgspec.json.Decoder(SessionRow).decode
+_approval = msgspec.json.Decoder(ApprovalRow).decode
+
+
+class Lookup:
+    """Read-only views, as JSON values of the wire."""
+
+    def __init__(self, kit: Kit) -> None:
+        self._store = kit.store
+        self._hub = kit.hub
+
+    # Runs
+
+    async def place(self, principal: Principal, run_id: str) -> SessionKey:
+        """The session in which a run is, or waits to be.
+
+        Raises:
+            NotFound: no such run for this principal.
+        """
+        row = await self._store.index.get(RUN, run_id)
+        letter = None if row is not None else await self._store.inbox.turn(run_id)
+        where = row.session if row is not None else letter.session if letter is not None else None
+        if where is not None:
+            key = SessionKey.parse(where)
+            if principal.may_see(key.tenant, key.user):
+                return key
+        raise NotFound(f"no run '{run_id[:80]}'")
+
+    async def run(self, principal: Principal, run_id: str) -> dict[str, Any]:
+        """How a run stands: queued, running, waiting_approval (with its open questions) or finished."""
+        key = await self.place(principal, run_id)
+        row = await self._store.index.get(RUN, run_id)
+        if row is None:
+            return {"runId": run_id, "sessionId": key.session, "status": "queued"}
+        run = _run(row.data)
+        approvals = [] if run.status == "finished" else await self._approvals(key.scope, run_id)
+        status = "waiting_approval" if run.status == "parked" else run.status
+        view: dict[str, Any] = {"runId": run_id, "sessionId": key.session, "status": status, "agent": run.agent}
+        view |= {"modelName": run.model, "startedAt": iso_time(run.started)}
+        if run.finished:
+            view |= {"finishedAt": iso_time(run.finished), "reason": run.error or run.reason}
+        if approvals:
+            view["approvals"] = approvals
+        return view
+
+    async def active_runs(self, key: SessionKey) -> list[str]:
+        """The session's runs that are not over: the one at work or parked, then those that wait in line."""
+        wake = await self._store.index.get(WAKE, key.path)
+        letters = await self._store.inbox.pending(key.path)
+        return [*([wake.data.decode()] if wake else []), *(each.run for each in letters if each.kind == "turn")]
+
+    async def follow(self, run_id: str, principal: Principal, after: Position = START) -> AsyncIterator[list[Frame]]:
+        """Yield a run's frames after a position, live or replayed, until its end.
+
+        Raises:
+            NotFound: no such run for this principal.
+        """
+        key = await self.place(principal, run_id)
+        store = self._store
+
+        async def locate() -> RunSource | None:
+            row = await store.index.get(RUN, run_id)
+            return None if row is None else RunSource(store.journal, store.blobs, key, run_id, _run(row.data).first)
+
+        async for frames in follow(self._hub, run_id, locate, after):
+            yield frames
+
+    # Questions
+
+    async def approvals(self, principal: Principal) -> list[dict[str, Any]]:
+        """The open questions that this principal may decide, newest deadline first."""
+        return await self._approvals(self._scope(principal))
+
+    async def _approvals(self, scope: str, run_id: str = "") -> list[dict[str, Any]]:
+        rows = await self._store.index.find(APPROVAL, scope, limit=1_000)
+        return [_approval_view(row) for row in rows if not run_id or _approval(row.data).run == run_id]
+
+    # Sessions
+
+    async def sessions(self, principal: Principal, cursor: str | None = None, limit: int = PAGE) -> dict[str, Any]:
+        """A page of sessions, newest first: {sessions: […], next?: cursor}.
+
+        Raises:
+            InvalidRequest: the cursor is not one that a page returned.
+        """
+        before = _read_cursor(cursor) if cursor else None
+        rows = await self._store.index.find(SESSION, self._scope(principal), before=before, limit=limit + 1)
+        page: dict[str, Any] = {"sessions": [_session_view(row) for row in rows[:limit]]}
+        if len(rows) > limit:
+            page["next"] = f"{rows[limit - 1].at}~{rows[limit - 1].key}"
+        return page
+
+    async def session_row(self, principal: Principal, session_id: str, assistant: str | None = None) -> Put:
+        """The index row of a session.
+
+        Raises:
+            NotFound: no such session for this principal.
+            InvalidRequest: several assistants (or users) have a session of this id; say which.
+        """
+        if not principal.everyone and assistant is not None:
+            path = SessionKey(principal.tenant, principal.user, assistant, session_id).path
+            row = await self._store.index.get(SESSION, path)
+            rows = [row] if row is not None else []
+        else:
+            rows = await self._named(principal, session_id, assistant)
+        if not rows:
+            raise NotFound(f"no session '{session_id[:128]}'")
+        if len(rows) > 1:
+            raise InvalidRequest(f"there are {len(rows)} sessions '{session_id}'; add assistantId (and userId)")
+        return rows[0]
+
+    async def _named(self, principal: Principal, session_id: str, assistant: str | None) -> list[Put]:
+        found: list[Put] = []
+        before: tuple[int, str] | None = None
+        while rows := await self._store.index.find(SESSION, self._scope(principal), before=before, limit=1_000):
+            for row in rows:
+                key = SessionKey.parse(row.key)
+                if key.session == session_id and assistant in (None, key.assistant):
+                    found.append(row)
+            before = (rows[-1].at, rows[-1].key)
+        return found
+
+    async def session(self, principal: Principal, session_id: str, assistant: str | None = None) -> dict[str, Any]:
+        """A session with its messages, and its open questions."""
+        row = await self.session_row(principal, session_id, assistant)
+        key = SessionKey.parse(row.key)
+        state = await load_state(self._store.journal, self._store.blobs, key)
+        view = _session_view(row)
+        view["messages"] = [wire_message(message) for message in state.prompt.messages]
+        if state.active is not None:
+            view["activeRun"] = state.active.id
+        questions = [item for item in await self._approvals(key.scope) if item["sessionId"] == key.session]
+        return view | ({"approvals": questions} if questions else {})
+
+    @staticmethod
+    def _scope(principal: Principal) -> str:
+        scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
+        return scope.rsplit("/", 1)[0] + "/" if principal.everyone else scope
+
+
+def _session_view(row: Put) -> dict[str, Any]:
+    key, data = SessionKey.parse(row.key), _session(row.data)
+    view: dict[str, Any] = {"sessionId": key.session, "userId": key.user, "title": data.title, "turns": data.turns}
+    if key.assistant != "-":
+        view["assistantId"] = key.assistant
+    return view | {"createdAt": iso_time(data.created), "updatedAt": iso_time(row.at)}
+
+
+def _approval_view(row: Put) -> dict[str, Any]:
+    data, key = _approval(row.data), SessionKey.parse(row.session)
+    call = {"id": data.call_id, "name": data.name, "arguments": data.arguments}
+    return {
+        "requestId": row.key,
+        "runId": data.run,
+        "sessionId": key.session,
+        "userId": key.user,
+        "toolCalls": [call],
+        "reason": data.reason,
+        "createdAt": iso_time(data.asked_at),
+        "expiresAt": iso_time(data.expires_at),
+    }
+
+
+def _read_cursor(cursor: str) -> tuple[int, str]:
+    at, tilde, key = cursor.partition("~")
+    if not tilde or not at.isdigit() or len(at) > 15:
+        raise InvalidRequest("cursor is not one that this endpoint returned")
+    return int(at), key

@@ -1,0 +1,210 @@
+"""The owner of one session, for as long as it has something to do: takes turns from the inbox and drives them."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from talaria.agents.decide import Stop
+from talaria.agents.loop import Ended, drive, finish
+from talaria.agents.open_run import Granted, Means, OpenRun
+from talaria.agents.prompt import sent_at
+from talaria.core.errors import InvalidRequest, JournalError, SecretsLost, TalariaError
+from talaria.core.ids import new_id
+from talaria.core.messages import Text, UserMessage
+from talaria.core.principal import Principal
+from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, TurnStarted
+from talaria.journal.letters import TurnBody, read_turn
+from talaria.journal.session import SessionWriter
+from talaria.journal.state import RunState, SessionState
+from talaria.live.buffer import LiveBuffer
+from talaria.live.hub import Hub
+from talaria.ports.inbox import Letter
+from talaria.ports.journal import Journal
+from talaria.ports.model import ToolSpec
+
+_log = structlog.get_logger("talaria.owner")
+
+
+class Grants(Protocol):
+    """Decides what a run may use, each time it is opened."""
+
+    def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
+        """The system prompt and the tools that the model sees in this turn."""
+        ...
+
+    def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+        """What the run may use.
+
+        Raises:
+            InvalidRequest: its agent or tools are no longer there.
+            SecretsLost: it needs secrets that are gone.
+        """
+        ...
+
+
+Watch = Callable[[SessionState, Sequence[tuple[int, AnyEntry]]], None]
+
+
+class Owner:
+    """Holds a session's lease. `epoch` is that of the lease; `watch` is told of every durable entry."""
+
+    def __init__(self, means: Means, journal: Journal, hub: Hub, grants: Grants, watch: Watch) -> None:
+        self._means = means
+        self._journal = journal
+        self._hub = hub
+        self._grants = grants
+        self._watch = watch
+        self._live: LiveBuffer | None = None
+        self._writer: SessionWriter | None = None
+        self.session: OpenRun | None = None
+        self.has_mail = True
+
+    async def own(self, state: SessionState, epoch: int) -> SessionState | None:
+        """Work until nothing is left but waiting. Return the state, or None if it must be thrown away."""
+        writer = self._writer = SessionWriter(self._journal, state, epoch, self._publish)
+        try:
+            while self.has_mail:
+                self.has_mail = False
+                while state.active is not None or await self._start_next():
+                    if await self._drive(writer) is Ended.PARKED:
+                        break
+        except JournalError as error:
+            _log.error("journal_refused", session=state.key.path, error=error.message)
+            self._abandon()
+            return None
+        finally:
+            await writer.close()
+            if self._live is not None:
+                self._hub.disown(self._live.run_id)
+        return state
+
+    def notify(self) -> None:
+        """There is mail for this session."""
+        self.has_mail = True
+        if self.session is not None:
+            self.session.notify()
+
+    # Turns
+
+    async def _start_next(self) -> bool:
+        """Make a run of the next turn letter; False if there is none. Letters about runs that are over are consumed."""
+        writer = self._the_writer
+        letters = await self._means.inbox.pending(writer.state.key.path)
+        in_line = [letter for letter in letters if letter.kind == "turn"]
+        runs = {letter.run for letter in in_line}
+        stale = [letter.key for letter in letters if letter.run not in runs]
+        if stale:
+            writer.record(consumed=stale)
+        if not in_line:
+            await writer.flush()
+            return False
+        self._start(in_line[0])
+        self._tell_line(in_line[1:])
+        await writer.flush()
+        return True
+
+    def _start(self, letter: Letter) -> None:
+        writer, body = self._the_writer, read_turn(letter)
+        now = self._means.clock.now()
+        self._open_live(letter.run, writer.state.seq)
+        system, tools = self._grants.context(body)
+        prompt = writer.state.prompt
+        entries: list[AnyEntry] = []
+        if (prompt.system, prompt.tools) != (system, tools):
+            entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
+        entries.append(self._turn(letter, body, now))
+        writer.record(*entries, consumed=[letter.key])
+
+    def _turn(self, letter: Letter, body: TurnBody, now: int) -> TurnStarted:
+        when = datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone)
+        return TurnStarted(
+            run=letter.run,
+            at=now,
+            agent=body.agent,
+            model=body.model,
+            message=UserMessage((Text(body.query),), sent_at(when)),
+            limits=body.limits,
+            options=body.options,
+            history=body.history,
+            roles=body.principal.roles,
+            secrets=body.secrets,
+            labels=body.labels,
+            tools=body.tools,
+            system=body.system,
+            detached=body.detached,
+        )
+
+    def _tell_line(self, rest: Sequence[Letter]) -> None:
+        for place, letter in enumerate(rest, 1):
+            live = self._hub.get(letter.run)
+            if live is not None:
+                live.tell_place(place)
+
+    # Runs
+
+    async def _drive(self, writer: SessionWriter) -> Ended:
+        state = writer.state
+        run = state.active
+        assert run is not None
+        live = self._open_live(run.id, state.seq)
+        if run.first_seq < state.seq or run.parked_until is not None:
+            self._resume(writer, run)
+        session: OpenRun | None = None
+        try:
+            session = OpenRun(self._means, writer, live, self._grant(state, run))
+            self.session = session
+            return await drive(session)
+        except (InvalidRequest, SecretsLost) as error:
+            bare = session or OpenRun(self._means, writer, live, Granted())
+            await finish(bare, Stop(error=error.code, message=error.message))
+            return Ended.FINISHED
+        except JournalError:
+            raise
+        except Exception:
+            return await self._fail(session or OpenRun(self._means, writer, live, Granted()))
+        finally:
+            self.session = None
+
+    def _grant(self, state: SessionState, run: RunState) -> Granted:
+        principal = Principal(state.key.tenant, state.key.user, run.turn.roles)
+        return self._grants.granted(run.turn, principal)
+
+    def _resume(self, writer: SessionWriter, run: RunState) -> None:
+        why = "woken" if run.parked_until is not None else "recovered"
+        writer.record(RunResumed(run=run.id, at=self._means.clock.now(), why=why))
+        _log.info("run_resumed", session=writer.state.key.path, run=run.id, why=why)
+
+    async def _fail(self, session: OpenRun) -> Ended:
+        """A fault of the harness ends the run with an id that the log explains."""
+        fault = new_id("err")
+        session.log.exception("run_failed", fault=fault)
+        message = f"something went wrong inside the server; its log explains {fault}"
+        await finish(session, Stop(error="internal", message=message))
+        return Ended.FINISHED
+
+    # Inside
+
+    @property
+    def _the_writer(self) -> SessionWriter:
+        assert self._writer is not None
+        return self._writer
+
+    def _open_live(self, run_id: str, since: int) -> LiveBuffer:
+        if self._live is None or self._live.run_id != run_id:
+            if self._live is not None:
+                self._hub.disown(self._live.run_id)
+            self._live = self._hub.own(run_id, since)
+        return self._live
+
+    def _publish(self, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        state = self._the_writer.state
+        if self._live is not None:
+            self._live.publish(state.key.session, placed)
+        self._watch(state, placed)
+
+    def _abandon(self) -> None:
+        """The journal took nothing more: followers are told, and a restart takes the run up where it is recorded."""
+        if self._live is not None and not self._live.ended:
+            self._live.fail(TalariaError("the session's journal cannot be written; the run resumes once it can").message)

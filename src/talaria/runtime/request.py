@@ -1,0 +1,127 @@
+"""The chat request: what a client may send, checked before anything happens."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic.alias_generators import to_camel
+
+from talaria.core.ids import SESSION_ID
+from talaria.core.messages import AssistantMessage, Message, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
+from talaria.core.text import valid_text
+
+MAX_QUERY = 1024 * 1024
+_ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
+LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments", "outputSchema")
+
+
+class Body(BaseModel):
+    """A request body: camelCase on the wire, unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, strict=True)
+
+
+class HistoryCall(Body):
+    """A tool call in a client's own history."""
+
+    id: Annotated[str, Field(max_length=256)]
+    name: Annotated[str, Field(max_length=256)]
+    arguments: str | dict[str, Any] = "{}"
+
+
+class HistoryMessage(Body):
+    """A message of a client's own history; roles may be given as 0 system, 1 user, 2 assistant, 3 tool."""
+
+    role: Literal[0, 1, 2, 3, "system", "user", "assistant", "tool"]
+    content: str | None = ""
+    tool_calls: list[HistoryCall] = []
+    tool_call_id: str = ""
+    name: str = ""
+
+
+class ChatRequest(Body):
+    """POST /ai-api/chat/stream: one turn of one session."""
+
+    query: Annotated[str, Field(min_length=1)]
+    model_name: Annotated[str, Field(max_length=256)] = ""
+    thinking: Literal["enabled", "disabled"] | None = None
+    use_server_memory: bool = True
+    session_id: Annotated[str, Field(pattern=f"^(?:{SESSION_ID.pattern})$")] | None = None
+    user_id: str | int | None = None
+    assistant_id: str | int | None = None
+    agent: str | None = None
+    system: Annotated[str, Field(max_length=MAX_QUERY)] = ""
+    tools: list[str] | None = None
+    tool_context: dict[str, str] = Field(default={}, repr=False)
+    max_tool_iterations: Annotated[int, Field(ge=1)] | None = None
+    bypass_approval: bool = False
+    history: list[HistoryMessage] = []
+    when_busy: Literal["queue", "reject", "interrupt"] = "queue"
+    on_disconnect: Literal["continue", "cancel"] = "continue"
+    idempotency_key: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    labels: Annotated[dict[str, str], Field(max_length=32)] = {}
+    temperature: Annotated[float, Field(ge=0, le=2, strict=False)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_yet(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            for name in LATER:
+                if data.get(name):  # pyright: ignore[reportUnknownMemberType]
+                    raise ValueError(f"'{name}' is not available in this version; leave it out")
+            return {key: value for key, value in data.items() if key not in LATER}  # pyright: ignore[reportUnknownVariableType]
+        return data  # pyright: ignore[reportUnknownVariableType]
+
+    @field_validator("query", "system")
+    @classmethod
+    def _valid(cls, text: str) -> str:
+        text = valid_text(text)
+        if len(text.encode()) > MAX_QUERY:
+            raise ValueError("longer than 1 MiB")
+        return text
+
+    @model_validator(mode="after")
+    def _history_has_its_place(self) -> "ChatRequest":
+        if self.history and self.use_server_memory:
+            raise ValueError("history is read only with useServerMemory false; leave one of them out")
+        names: dict[str, str] = {}
+        for name in self.tool_context:
+            variable = variable_name(name)
+            if names.setdefault(variable, name) != name:
+                raise ValueError(f"toolContext: '{name}' and '{names[variable]}' are the same variable {variable}")
+        return self
+
+
+def variable_name(name: str) -> str:
+    """The environment variable under which a secret is known in sandboxes: apiKey → API_KEY."""
+    out: list[str] = []
+    for index, char in enumerate(name):
+        if char.isupper() and index and (name[index - 1].islower() or name[index - 1].isdigit()):
+            out.append("_")
+        out.append(char if char.isalnum() and char.isascii() else "_")
+    return "".join(out).upper()
+
+
+def history_messages(history: list[HistoryMessage]) -> tuple[Message, ...]:
+    """A client's history as messages, text made valid."""
+    return tuple(_message(item) for item in history)
+
+
+def _message(item: HistoryMessage) -> Message:
+    role = _ROLES[item.role] if isinstance(item.role, int) else item.role
+    content = valid_text(item.content or "")
+    match role:
+        case "system":
+            return SystemMessage(content)
+        case "user":
+            return UserMessage((Text(content),))
+        case "tool":
+            return ToolMessage(item.tool_call_id, item.name, content)
+        case _:
+            calls = tuple(ToolCall(call.id, call.name, _json_text(call.arguments)) for call in item.tool_calls)
+            return AssistantMessage((*((Text(content),) if content else ()), *calls))
+
+
+def _json_text(arguments: str | dict[str, Any]) -> str:
+    return valid_text(arguments) if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()

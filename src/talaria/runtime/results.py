@@ -1,0 +1,66 @@
+"""What a program gets of a run."""
+
+from talaria.core.errors import (
+    CapabilityMissing,
+    ContextOverflow,
+    InternalError,
+    InvalidRequest,
+    ModelRejected,
+    ModelUnavailable,
+    NotFound,
+    OutputInvalid,
+    SecretsLost,
+    StreamTruncated,
+    TalariaError,
+    ToolFailed,
+)
+from talaria.core.messages import Message
+from talaria.core.usage import Usage
+from talaria.ports.model import Prompt
+
+_BY_CODE: dict[str, type[TalariaError]] = {
+    kind.code: kind
+    for kind in (
+        CapabilityMissing,
+        ContextOverflow,
+        InvalidRequest,
+        ModelRejected,
+        ModelUnavailable,
+        NotFound,
+        OutputInvalid,
+        SecretsLost,
+        StreamTruncated,
+        ToolFailed,
+    )
+}
+
+
+class RunResult:
+    """How a run ended. `output` is the final answer's text; `finish_reason` as in the stream's finish event."""
+
+    def __init__(self, run_id: str, session_id: str, output: str, finish_reason: str, usage: Usage) -> None:
+        self.run_id = run_id
+        self.session_id = session_id
+        self.output = output
+        self.finish_reason = finish_reason
+        self.usage = usage
+        self._prompt: Prompt | None = None
+        self._count = 0
+
+    def __repr__(self) -> str:
+        return f"RunResult({self.run_id!r}, {self.finish_reason!r}, {self.output[:60]!r})"
+
+    def hold(self, prompt: Prompt) -> "RunResult":
+        """Remember the history as it is now, without copying it: it only grows."""
+        self._prompt, self._count = prompt, len(prompt.messages)
+        return self
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The session's messages up to the end of this run."""
+        return tuple(self._prompt.messages[: self._count]) if self._prompt is not None else ()
+
+
+def run_error(code: str, message: str) -> TalariaError:
+    """The exception that an error event stands for."""
+    return _BY_CODE.get(code, InternalError)(message)

@@ -1,0 +1,111 @@
+"""The runtime: where agents run. A program drives it directly, the server through its parts."""
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from talaria.agents.agent import Agent
+from talaria.core.errors import ConfigurationError
+from talaria.core.events import ChatEvent
+from talaria.core.ids import new_id
+from talaria.core.principal import Principal
+from talaria.ports.clock import Clock
+from talaria.ports.model import Model
+from talaria.runtime.admission import Submitted
+from talaria.runtime.build import Parts, build
+from talaria.runtime.configure import read_settings
+from talaria.runtime.request import ChatRequest
+from talaria.runtime.results import RunResult
+from talaria.runtime.settings import Settings
+from talaria.tools.declaration import Tool
+
+
+class Runtime:
+    """Where agents run. Open it with `async with`; one runtime serves any number of agents and sessions.
+
+    `config` is a mapping with the keys of talaria.yaml, a path to such a file, or None for ./talaria.yaml and the
+    environment. `agents` and `tools` are registered beside the configured ones. `model` and `clock` replace the
+    configured models and the machine's clock (tests).
+
+    Raises:
+        ConfigurationError: the configuration is wrong; the message names the key.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any] | str | os.PathLike[str] | Settings | None = None,
+        *,
+        agents: Sequence[Agent] = (),
+        tools: Sequence[Tool[..., Any]] = (),
+        model: Model | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.settings = config if isinstance(config, Settings) else read_settings(config)
+        self._agents = tuple(agents)
+        self._tools = tuple(tools)
+        self._model = model
+        self._clock = clock
+        self._parts: Parts | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """The parts, once open."""
+        if self._parts is None:
+            raise ConfigurationError("the runtime is not open; use 'async with talaria.Runtime(…) as runtime'")
+        return self._parts
+
+    async def __aenter__(self) -> "Runtime":
+        self._parts = await build(self.settings, self._model, self._clock, self._agents, self._tools)
+        await self._parts.engine.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close(0.0)
+
+    async def close(self, grace: float) -> None:
+        """Stop: running runs get `grace` seconds, what then still runs resumes at the next start."""
+        parts, self._parts = self._parts, None
+        if parts is not None:
+            await parts.engine.stop(grace)
+            await parts.close()
+
+    # What a program does
+
+    async def run(
+        self, agent: Agent, query: str, *, session: str | None = None, principal: Principal | None = None, **fields: Any
+    ) -> RunResult:
+        """Run one turn to its end. `fields` are those of the chat request, in snake_case; `secrets` is toolContext.
+
+        Raises:
+            TalariaError: the run ended with an error, or was not admitted.
+        """
+        run_id, outcomes = new_id("run"), self.parts.kit.outcomes
+        outcome = outcomes.expect(run_id)
+        try:
+            submitted = await self._submit(agent, query, session, principal, fields | {"run_id": run_id})
+            return await (outcome if submitted.is_new else outcomes.expect(submitted.run_id))
+        finally:
+            outcomes.drop(run_id)
+
+    async def stream(
+        self, agent: Agent, query: str, *, session: str | None = None, principal: Principal | None = None, **fields: Any
+    ) -> AsyncIterator[ChatEvent]:
+        """Run one turn and yield its events as they happen; see `run` for `fields`.
+
+        Raises:
+            TalariaError: the run was not admitted. A run that fails ends with an error event.
+        """
+        submitted = await self._submit(agent, query, session, principal, fields)
+        async for frames in self.parts.lookup.follow(submitted.run_id, principal or Principal()):
+            for frame in frames:
+                yield frame.event
+
+    async def _submit(
+        self, agent: Agent, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
+    ) -> Submitted:
+        self.parts.kit.catalog.add_agent(agent)
+        run_id: str | None = fields.pop("run_id", None)
+        if (secrets := fields.pop("secrets", None)) is not None:
+            fields["tool_context"] = secrets
+        request = ChatRequest(query=query, agent=agent.name, session_id=session, **fields)
+        return await self.parts.admission.submit(request, principal or Principal(), run_id)

@@ -1,0 +1,137 @@
+"""The configuration: what talaria.yaml may say, with its defaults. Keys are camelCase there and in the environment."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class ServerSettings(Section):
+    """Where it listens and how much it takes on. Times in seconds, padding in bytes."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8000
+    max_runs: Count = 200
+    queue: Annotated[int, Field(ge=0)] = 200
+    run_timeout: Positive = 600
+    heartbeat: Positive = 15
+    heartbeat_padding: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    grace: Annotated[float, Field(ge=0)] = 20
+    cors: list[str] = []
+    timezone: str | None = None
+
+
+class StoreSettings(Section):
+    """Where sessions are kept: memory:// or sqlite:///path."""
+
+    url: str = "sqlite:///./talaria.db"
+
+
+class LiveSettings(Section):
+    """Where live streams are kept: memory://."""
+
+    url: Literal["memory://"] = "memory://"
+
+
+class EngineSettings(Section):
+    """What drives runs: local."""
+
+    kind: Literal["local"] = "local"
+
+
+class PriceSettings(Section):
+    """Money per million tokens."""
+
+    input: Annotated[float, Field(ge=0)] = 0
+    output: Annotated[float, Field(ge=0)] = 0
+    cached: Annotated[float, Field(ge=0)] | None = None
+    currency: str = "USD"
+
+
+class ModelSettings(Section):
+    """A route: models whose names begin with `prefix` go to `baseUrl` in a dialect. Times in seconds."""
+
+    prefix: str
+    dialect: Literal["openai"] = "openai"
+    base_url: str
+    api_key: str = Field(default="", repr=False)
+    headers: dict[str, str] = Field(default={}, repr=False)
+    capabilities: dict[str, Any] = {}
+    price: PriceSettings | None = None
+    retries: Annotated[int, Field(ge=0, le=10)] = 2
+    connect_timeout: Positive = 5
+    first_token_timeout: Positive = 60
+    idle_timeout: Positive = 60
+
+
+class PromptSettings(Section):
+    """`file` replaces the harness's own system prompt."""
+
+    file: str | None = None
+
+
+class AgentSettings(Section):
+    """An agent; `tools` absent means all registered tools."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    model: str = ""
+    instructions: str = ""
+    tools: list[str] | None = None
+
+
+class ApprovalSettings(Section):
+    """Tools whose calls a person must agree to, and how many seconds they have."""
+
+    required_tools: list[str] = ["Write", "Edit", "Bash"]
+    timeout: Positive = 300
+
+
+class LimitSettings(Section):
+    """What one run may take. Times in seconds, results in characters."""
+
+    max_tool_calls: Count = 150
+    max_calls_per_tool: Count = 40
+    max_rounds: Count = 25
+    tool_timeout: Positive = 60
+    tool_result_limit: Annotated[int, Field(ge=100)] = 20_000
+    threads: Count = 32
+
+
+class AuthSettings(Section):
+    """Login: none (loopback only)."""
+
+    kind: Literal["none"] = "none"
+
+
+class TelemetrySettings(Section):
+    """Logs, and a folder for transcripts of every round."""
+
+    logs: Literal["console", "json"] = "console"
+    transcripts: str | None = None
+
+
+class Settings(Section):
+    """All of talaria.yaml."""
+
+    server: ServerSettings = ServerSettings()
+    store: StoreSettings = StoreSettings()
+    live: LiveSettings = LiveSettings()
+    engine: EngineSettings = EngineSettings()
+    models: list[ModelSettings] = []
+    default_model: str = ""
+    prompt: PromptSettings = PromptSettings()
+    agents: list[AgentSettings] = []
+    approval: ApprovalSettings = ApprovalSettings()
+    limits: LimitSettings = LimitSettings()
+    auth: AuthSettings = AuthSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    plugins: list[str] = []

@@ -1,0 +1,1 @@
+"""Seeing what happens: logs, and transcripts of every round. It only reads."""

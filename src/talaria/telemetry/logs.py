@@ -1,0 +1,29 @@
+"""Logs through structlog: every line of a run carries tenant, session, run and agent."""
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+
+
+def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> None:
+    """Write log lines to standard error, for people (`console`) or machines (`json`)."""
+    renderer = (
+        structlog.processors.JSONRenderer()
+        if kind == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.StackInfoRenderer(),
+            *([structlog.processors.format_exc_info] if kind == "json" else []),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,111 @@
+"""The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+
+from talaria.core.principal import Principal
+from talaria.core.redaction import Redactor
+from talaria.journal.entries import Outcome
+from talaria.journal.state import CallState, RunState, SessionState
+from talaria.tools.declaration import Tool
+
+
+class ToolOutcome(msgspec.Struct, frozen=True):
+    """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
+
+    `stop` is set when the tool ended the run.
+    """
+
+    text: str
+    outcome: Outcome = "ok"
+    whole: str | None = None
+    stop: str | None = None
+
+
+class Suspended(Exception):  # noqa: N818 - not an error
+    """The call waits for a person, or for a call before it that does. Nothing of it has run."""
+
+
+class CallRun(Protocol):
+    """What the stages may know of the run they serve, and do to it."""
+
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def run(self) -> RunState: ...
+    @property
+    def tools(self) -> Mapping[str, Tool[..., Any]]: ...
+    @property
+    def principal(self) -> Principal: ...
+    @property
+    def secrets(self) -> Mapping[str, str]: ...
+    @property
+    def redactor(self) -> Redactor: ...
+    @property
+    def deps(self) -> Any: ...
+    @property
+    def asks_for(self) -> frozenset[str]:
+        """Names of tools for which the configuration wants a person's consent."""
+        ...
+
+    async def begin(self, call: CallState) -> None:
+        """Record that the call starts; returns once that is durable."""
+        ...
+
+    def ask(self, call: CallState, reason: str) -> None:
+        """Record the question whether this call may run."""
+        ...
+
+    async def in_turn(self, call: CallState) -> None:
+        """Return when the calls with side effects before this one have ended.
+
+        Raises:
+            Suspended: one of them waits for a person.
+        """
+        ...
+
+    async def on_thread(self, fn: Callable[[], Any]) -> Any:
+        """Run a blocking function on a daemon thread; when cancelled, the thread is abandoned."""
+        ...
+
+
+class CallContext:
+    """One call on its way through the chain; each stage adds what it has found out."""
+
+    __slots__ = ("call", "deadline", "run", "tool", "values")
+
+    def __init__(self, run: CallRun, call: CallState) -> None:
+        self.run = run
+        self.call = call
+        self.tool: Tool[..., Any] = _NO_TOOL
+        self.values: dict[str, Any] = {}
+        self.deadline: float | None = None
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt at this call, restarts included."""
+        return f"{self.run.run.id}/{self.call.call.id}"
+
+
+def _nothing() -> None: ...
+
+
+_NO_TOOL: Tool[..., Any] = Tool("none", "Stands where the tool is not known yet.", {"type": "object"}, _nothing)
+
+Proceed = Callable[[CallContext], Awaitable[ToolOutcome]]
+Stage = Callable[[CallContext, Proceed], Awaitable[ToolOutcome]]
+
+
+def fold(stages: Sequence[Stage]) -> Proceed:
+    """Make one function of the stages: each gets the call and the rest of the chain; the last one must not go on."""
+    proceed: Proceed = _past_the_end
+    for stage in reversed(stages):
+        proceed = partial(stage, proceed=proceed)
+    return proceed
+
+
+async def _past_the_end(context: CallContext) -> ToolOutcome:
+    raise AssertionError(f"no stage ran the call {context.call.call.name}")

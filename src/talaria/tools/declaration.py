@@ -1,0 +1,184 @@
+"""`Tool`, the frozen value every part of the harness knows a tool by, and `@tool`, which makes one of a function."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
+from typing import Any, Generic, Literal, Unpack, cast, overload
+
+import jsonschema_rs
+from typing_extensions import ParamSpec, TypeVar
+
+from talaria.ports.model import ToolSpec
+from talaria.tools.binding import Binding
+from talaria.tools.context import ToolContext
+from talaria.tools.errors import ToolInvalid
+from talaria.tools.options import Approval, FunctionOptions, ToolOptions
+from talaria.tools.signature import context_parameter
+
+P = ParamSpec("P", default=...)
+R = TypeVar("R", default=Any)
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_LATER: dict[str, Any] = {"retries": 0, "isolate": None, "aliases": None}
+
+
+@dataclass(frozen=True, eq=False)
+class Tool(Generic[P, R]):
+    """A tool. Made by hand, `parameters` is a JSON Schema of type object and `fn` gets its values by name, as JSON.
+
+    `group`: so that lists can say `group:files`. `permission`: the role it takes. `approval`: whether a person must
+    agree to a call, or a function that says so of the call's values (`bind`), a dict by parameter. `idempotent`: a
+    repeated call with the same key does no harm. `side_effects`: False where any repetition is safe. `outside`, None
+    like side_effects: effects beyond the sandbox. `untrusted`: results come from outside. `parallel`, None for only
+    without side effects. `timeout`: seconds. `unknown_outcome`: what to do when a crash hid how a call ended.
+    `result_limit`: characters. `says_nothing`: it never returns anything. `binding` is set by `@tool`.
+
+    Raises:
+        ToolInvalid: the name, the schema or an option is wrong, or not available yet.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any] = field(repr=False)
+    fn: Callable[P, R] = field(repr=False)
+    _: KW_ONLY
+    group: str = ""
+    permission: str = ""
+    approval: Approval = False
+    idempotent: bool = False
+    side_effects: bool = True
+    outside: bool | None = None
+    untrusted: bool = False
+    parallel: bool | None = None
+    timeout: float | None = None
+    retries: int = 0
+    unknown_outcome: Literal["tell", "ask"] = "tell"
+    isolate: Literal["process"] | None = None
+    result_limit: int | None = None
+    aliases: Mapping[str, Mapping[str, str]] | None = None
+    says_nothing: bool = field(default=False, repr=False)
+    binding: Binding | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_face(self)
+        _check_options(self)
+        if self.binding is None:
+            _ = self.validator  # a hand-written schema is checked here; one made of a signature is right
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function as it was written."""
+        return self.fn(*args, **kwargs)
+
+    def call(self, values: dict[str, Any], context: ToolContext) -> Any:
+        """Call the function with bound values and, where it wants one, the context; async ones return an awaitable."""
+        fn: Callable[..., Any] = self.fn
+        name = self.context_parameter
+        return fn(**values) if name is None else fn(**{**values, name: context})
+
+    @property
+    def acts_outside(self) -> bool:
+        """Whether a call has effects beyond the sandbox."""
+        return self.side_effects if self.outside is None else self.outside
+
+    @property
+    def may_run_in_parallel(self) -> bool:
+        """Whether a call may run while other calls do."""
+        return not self.side_effects if self.parallel is None else self.parallel
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether a call that began and has no result may simply be run again."""
+        return self.idempotent or not self.side_effects
+
+    @property
+    def __wrapped__(self) -> Callable[P, R]:
+        return self.fn
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether the function returns an awaitable; others may block and belong on a thread."""
+        return inspect.iscoroutinefunction(self.fn) or inspect.iscoroutinefunction(type(self.fn).__call__)
+
+    @cached_property
+    def context_parameter(self) -> str | None:
+        """The name of the parameter that gets the ToolContext, or None."""
+        return context_parameter(self.fn)
+
+    @cached_property
+    def spec(self) -> ToolSpec:
+        """The tool as a model sees it."""
+        return ToolSpec(self.name, self.description, self.parameters)
+
+    @cached_property
+    def validator(self) -> jsonschema_rs.Validator:
+        """What checks arguments against `parameters`; made once."""
+        return _validator(self)
+
+
+def _validator(tool: Tool[..., Any]) -> jsonschema_rs.Validator:
+    try:
+        return jsonschema_rs.validator_for(tool.parameters, validate_formats=False, offline=True)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        raise ToolInvalid(f"tool '{tool.name}': its parameters are no valid JSON Schema: {error}") from error
+
+
+def _check_face(tool: Tool[..., Any]) -> None:
+    if NAME.fullmatch(tool.name) is None:
+        raise ToolInvalid(f"tool '{tool.name}': a name is 1 to 64 of a-z A-Z 0-9 _ - ; pass name=… to @tool")
+    if not tool.description.strip():
+        raise ToolInvalid(f"tool '{tool.name}' has no description; the model chooses tools by it")
+    if tool.parameters.get("type") != "object":
+        raise ToolInvalid(f'tool \'{tool.name}\': parameters must be a JSON Schema with "type": "object"')
+    if inspect.isgeneratorfunction(tool.fn) or inspect.isasyncgenfunction(tool.fn):
+        raise ToolInvalid(f"tool '{tool.name}' is a generator; return a list or text instead of yielding")
+
+
+def _check_options(tool: Tool[..., Any]) -> None:
+    for option, default in _LATER.items():
+        if getattr(tool, option) != default:
+            raise ToolInvalid(f"tool '{tool.name}': the option '{option}' is not available yet; leave it out")
+    if tool.timeout is not None and tool.timeout <= 0:
+        raise ToolInvalid(f"tool '{tool.name}': timeout is in seconds and more than 0, not {tool.timeout!r}")
+    if tool.result_limit is not None and tool.result_limit < 1:
+        raise ToolInvalid(
+            f"tool '{tool.name}': result_limit is in characters and at least 1, not {tool.result_limit!r}"
+        )
+    if tool.unknown_outcome not in ("tell", "ask"):
+        raise ToolInvalid(f"tool '{tool.name}': unknown_outcome is 'tell' or 'ask', not {tool.unknown_outcome!r}")
+    if not isinstance(tool.approval, bool) and not callable(tool.approval):
+        raise ToolInvalid(f"tool '{tool.name}': approval is True, False or a function of the call's values")
+
+
+@overload
+def tool(fn: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(**options: Unpack[FunctionOptions]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[FunctionOptions]) -> Any:
+    """Make a tool of a function: its schema from the signature, its description from the docstring.
+
+    Raises:
+        ToolInvalid: at import, naming the function and the parameter, where a tool cannot be made of it.
+    """
+
+    def declare(each: Callable[..., Any]) -> Tool[..., Any]:
+        return _declare(each, options)
+
+    return declare if fn is None else declare(fn)
+
+
+def _declare(fn: Callable[..., Any], options: FunctionOptions) -> Tool[..., Any]:
+    from talaria.tools.schema import describe  # noqa: PLC0415 - only who declares a tool waits for pydantic's import
+
+    name = options.get("name") or getattr(fn, "__name__", "")
+    described = describe(fn, name, options.get("description", ""))
+    rest = cast("ToolOptions", {key: value for key, value in options.items() if key not in ("name", "description")})
+    return Tool(
+        name,
+        described.description,
+        described.parameters,
+        fn,
+        says_nothing=described.says_nothing,
+        binding=described.binding,
+        **rest,
+    )

@@ -1,0 +1,123 @@
+"""Says what is wrong with arguments, in words that a model can act on."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from talaria.tools.declaration import Tool
+from talaria.tools.errors import ArgumentsInvalid
+from talaria.tools.nearest import hint, listed
+
+SHOWN = 5
+ENOUGH = SHOWN + 1
+WIDTH = 60
+Kind = jsonschema_rs.ValidationErrorKind
+Error = jsonschema_rs.ValidationError
+
+
+class Problem(NamedTuple):
+    """`path` is dotted (`items[0].price`), "" for the whole; `text` says what came and what is expected."""
+
+    path: str
+    text: str
+
+
+TOO_DEEP = Problem("", "they are nested too deeply; write a flatter object")
+
+
+def invalid(tool: str, problems: list[Problem]) -> ArgumentsInvalid:
+    """Return the error that says the first problems, a line each."""
+    found = problems[:SHOWN]
+    lines = [f"- {each.path}: {each.text}" if each.path else f"- {each.text}" for each in found]
+    if len(problems) > SHOWN:
+        lines.append("- and more")
+    message = "\n".join([f"The arguments for {tool} are not valid; correct them and call it again:", *lines])
+    errors = tuple({"field": each.path, "message": each.text} for each in found)
+    return ArgumentsInvalid(message, errors)
+
+
+def shortened(value: Any) -> str:
+    """Return a JSON value as text of at most `WIDTH` characters."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (RecursionError, TypeError, ValueError):
+        text = type(value).__name__
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def from_schema(tool: Tool[..., Any], arguments: dict[str, Any]) -> Iterator[Problem]:
+    """Yield what the tool's schema finds wrong."""
+    for error in tool.validator.iter_errors(arguments):
+        yield from _explain(tool.parameters, error)
+
+
+def from_binding(error: ValueError) -> list[Problem]:
+    """Return what pydantic found wrong."""
+    details: list[dict[str, Any]] = getattr(error, "errors", list)()
+    if not details:
+        return [Problem("", str(error))]
+    return [Problem(_path(each["loc"]), f"{each['msg']}, got {shortened(each.get('input'))}") for each in details]
+
+
+def _path(parts: Iterable[str | int]) -> str:
+    path = ""
+    for part in parts:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path if len(path) <= WIDTH else path[: WIDTH - 1] + "…"
+
+
+def _explain(schema: dict[str, Any], error: Error) -> Iterator[Problem]:
+    at = error.instance_path
+    match error.kind:
+        case Kind.Required(missing):
+            yield Problem(_path((*at, missing)), "is missing")
+        case Kind.AdditionalProperties(unexpected):
+            known = list(_subschema(schema, error.schema_path[:-1]).get("properties", {}))
+            there = f"there are {listed(known)}" if known else "there are none"
+            for name in unexpected:
+                yield Problem(_path((*at, name)), f"there is no such field; {there}{hint(name, known)}")
+        case Kind.Type(types):
+            yield Problem(_path(at), f"expected {' or '.join(types)}, got {shortened(error.instance)}")
+        case Kind.Enum(options):
+            yield Problem(_path(at), _choice(error.instance, options))
+        case Kind.Constant(expected):
+            yield Problem(_path(at), f"expected {shortened(expected)}, got {shortened(error.instance)}")
+        case Kind.FalseSchema():
+            yield Problem(_path(at), f"nothing is allowed here, got {shortened(error.instance)}; leave it out")
+        case Kind.AnyOf(branches) | Kind.OneOfNotValid(branches):
+            yield from _union(schema, error, branches)
+        case _:
+            yield Problem(_path(at), error.message if len(error.message) < 200 else error.message[:199] + "…")
+
+
+def _choice(value: Any, options: list[Any]) -> str:
+    texts = [each for each in options if isinstance(each, str)]
+    nearby = hint(value, texts) if isinstance(value, str) else ""
+    return f"expected one of {', '.join(map(shortened, options[:20]))}, got {shortened(value)}{nearby}"
+
+
+def _union(schema: dict[str, Any], error: Error, branches: list[list[Error]]) -> Iterator[Problem]:
+    """Explain the branch that the value was meant for: the one whose kind of value it is."""
+    meant = [branch for branch in branches if not any(_is_other_kind(each, error) for each in branch)]
+    if meant:
+        for each in min(meant, key=len):
+            yield from _explain(schema, each)
+        return
+    types = [each.kind.types for branch in branches for each in branch if isinstance(each.kind, Kind.Type)]
+    expected = " or ".join(dict.fromkeys(name for names in types for name in names)) or "something else"
+    yield Problem(_path(error.instance_path), f"expected {expected}, got {shortened(error.instance)}")
+
+
+def _is_other_kind(each: Error, error: Error) -> bool:
+    return isinstance(each.kind, Kind.Type | Kind.Constant) and each.instance_path == error.instance_path
+
+
+def _subschema(schema: Any, path: list[str | int]) -> dict[str, Any]:
+    try:
+        for part in path:
+            schema = schema[part]
+    except (KeyError, IndexError, TypeError):  # a path through an anchor, which is no place in the document
+        return {}
+    return schema

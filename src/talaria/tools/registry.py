@@ -1,0 +1,102 @@
+"""The tools there are, by name and by group, and which of them a turn gets."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import structlog
+
+from talaria.core.errors import InvalidRequest, NotFound
+from talaria.tools.declaration import Tool
+from talaria.tools.errors import ToolInvalid
+from talaria.tools.nearest import hint, listed
+
+GROUP = "group:"
+MANY = 15
+_log = structlog.get_logger(__name__)
+
+
+class Registry:
+    """Tools under unique names, in the order in which they were added."""
+
+    def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
+        self._tools: dict[str, Tool[..., Any]] = {}
+        for each in tools:
+            self.add(each)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        return tuple(self._tools)
+
+    @property
+    def tools(self) -> tuple[Tool[..., Any], ...]:
+        """All tools, in order."""
+        return tuple(self._tools.values())
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The names of the tools in each group, by the group's name."""
+        groups: dict[str, tuple[str, ...]] = {}
+        for each in self._tools.values():
+            if each.group:
+                groups[each.group] = (*groups.get(each.group, ()), each.name)
+        return groups
+
+    def add(self, tool: Tool[..., Any]) -> None:
+        """Add a tool; adding the same one again changes nothing.
+
+        Raises:
+            ToolInvalid: another tool has this name.
+        """
+        if self._tools.setdefault(tool.name, tool) is not tool:
+            raise ToolInvalid(f"there are two tools named '{tool.name}'; give one of them another name")
+
+    def get(self, name: str) -> Tool[..., Any]:
+        """Return the tool of this name.
+
+        Raises:
+            NotFound: there is none; the message names what there is.
+        """
+        found = self._tools.get(name)
+        if found is None:
+            raise NotFound(self._unknown(name))
+        return found
+
+    def select(self, allow: Sequence[str] | None, own: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+        """Return the tools of a turn: what of `own` (an agent's) `allow` (the request's) names, in order of `own`.
+
+        Both are names of tools or groups (`group:files`); None is no limit, an empty list is no tools.
+
+        Raises:
+            InvalidRequest: a name is unknown; the message and `errors` name every such name.
+        """
+        wanted, mine = self._expand(allow, "tools"), self._expand(own, "agent.tools")
+        chosen = tuple(self._tools[name] for name in mine if name in wanted)
+        if len(chosen) > MANY:
+            _log.warning("many_tools", count=len(chosen), advice=f"models choose worse among more than {MANY} tools")
+        return chosen
+
+    def _expand(self, names: Sequence[str] | None, field: str) -> dict[str, None]:
+        if names is None:
+            return dict.fromkeys(self._tools)
+        groups = {GROUP + group: members for group, members in self.groups.items()}
+        unknown = [name for name in dict.fromkeys(names) if name not in groups and name not in self._tools]
+        if unknown:
+            problems = [self._unknown(name) for name in unknown]
+            errors = tuple({"field": field, "message": problem} for problem in problems)
+            raise InvalidRequest("; ".join(problems), errors)
+        return dict.fromkeys(each for name in names for each in groups.get(name, (name,)))
+
+    def _unknown(self, name: str) -> str:
+        if name.startswith(GROUP):
+            known, what = [GROUP + group for group in self.groups], "tool group"
+        else:
+            known, what = list(self._tools), "tool"
+        there = f"there are {listed(known)}" if known else "there are none"
+        return f"no {what} named '{name}'; {there}{hint(name, known)}"

@@ -1,0 +1,58 @@
+"""Approval: calls that need a person's consent are asked for and suspended."""
+
+import structlog
+
+from talaria.journal.entries import ApprovalResolved
+from talaria.journal.fold import UNKNOWN
+from talaria.journal.state import CallState
+from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
+
+_log = structlog.get_logger(__name__)
+
+_REFUSALS = {
+    "declined": "Not run: a person declined this call.",
+    "expired": "Not run: approval timed out, nobody decided in time.",
+    "cancelled": "Not run: the run was cancelled while this call waited for approval.",
+    "superseded": "Not run: the user sent a new message while this call waited for approval.",
+}
+
+
+async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
+    """Let an approved call on with the arguments on record; anything but a clear consent is a refusal."""
+    call = context.call
+    if call.resolved is not None:
+        if call.resolved.outcome in ("approved", "edited"):
+            return await proceed(context)
+        return _refusal(call, call.resolved)
+    if call.status == "asked":
+        raise Suspended
+    reason = _reason(context)
+    if not reason:
+        return await proceed(context)
+    context.run.ask(call, reason)
+    raise Suspended
+
+
+def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
+    text = _REFUSALS[resolved.outcome]
+    outcome = "refused"
+    if call.asked is not None and call.asked.reason == UNKNOWN:
+        text = "It is not known whether this call took effect before a restart, and it was not run again."
+        outcome = "unknown"
+    return ToolOutcome(f"{text} They said: {resolved.comment}" if resolved.comment else text, outcome)
+
+
+def _reason(context: CallContext) -> str:
+    """Why this call must be asked for, or an empty string."""
+    tool = context.tool
+    if tool.name in context.run.state.remembered:
+        return ""
+    if tool.name in context.run.asks_for:
+        return "configured"
+    if isinstance(tool.approval, bool):
+        return "declared" if tool.approval else ""
+    try:
+        return "declared" if tool.approval(context.values) else ""
+    except Exception:
+        _log.exception("approval_rule_failed", tool=tool.name, effect="a person is asked")
+        return "declared"

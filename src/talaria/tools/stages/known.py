@@ -1,0 +1,16 @@
+"""Known: the tool exists in this run."""
+
+from talaria.tools.chain import CallContext, Proceed, ToolOutcome
+from talaria.tools.nearest import hint, listed
+
+
+async def known(context: CallContext, proceed: Proceed) -> ToolOutcome:
+    """Find the tool; a name the run does not have is told to the model with the names there are."""
+    name = context.call.call.name
+    tool = context.run.tools.get(name)
+    if tool is None:
+        names = list(context.run.tools)
+        there = f"there are {listed(names)}" if names else "there are none in this turn"
+        return ToolOutcome(f"no tool named '{name[:80]}'; {there}{hint(name, names)}", "refused")
+    context.tool = tool
+    return await proceed(context)

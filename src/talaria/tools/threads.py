@@ -1,0 +1,90 @@
+"""Daemon threads for blocking tools: a bounded, counted pool whose stuck threads are abandoned, not waited for."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+from talaria.core.errors import Overloaded
+
+Job = tuple[Callable[[], Any], asyncio.Future[Any], asyncio.AbstractEventLoop]
+
+
+class ThreadPool:
+    """Runs blocking functions. At most `limit` threads, stuck ones included; idle ones are kept."""
+
+    def __init__(self, limit: int = 32) -> None:
+        self._limit = limit
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._threads = 0
+        self._busy = 0
+        self._stuck = 0
+        self._slots = asyncio.Semaphore(limit)
+
+    @property
+    def stuck(self) -> int:
+        """How many threads still run a function that nobody waits for any more."""
+        return self._stuck
+
+    async def run(self, fn: Callable[[], Any]) -> Any:
+        """Return what `fn` returns, or raise what it raises.
+
+        When the caller is cancelled the thread goes on and counts as stuck until it ends.
+
+        Raises:
+            Overloaded: every thread is stuck.
+        """
+        if self._stuck >= self._limit:
+            raise Overloaded(f"all {self._limit} tool threads hang in calls that were given up; raise limits.threads")
+        await self._slots.acquire()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self._busy += 1
+        if self._busy > self._threads:
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"talaria-tool-{self._threads}", daemon=True).start()
+        self._jobs.put((fn, future, loop))
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if not future.done():
+                self._stuck += 1
+                future.add_done_callback(self._unstick)
+            raise
+
+    def close(self) -> None:
+        """Let idle threads end; the others end with their function or with the process."""
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+    def _unstick(self, future: asyncio.Future[Any]) -> None:
+        self._stuck -= 1
+        future.exception()  # nobody else will ask
+
+    def _settle(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+        self._busy -= 1
+        self._slots.release()
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(value)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            fn, future, loop = job
+            value, error = None, None
+            try:
+                value = fn()
+            except BaseException as raised:
+                error = raised if _may_cross(raised) else RuntimeError(f"the tool raised {type(raised).__name__}")
+            try:
+                loop.call_soon_threadsafe(self._settle, future, value, error)
+            except RuntimeError:
+                return  # the loop is closed: nobody waits
+            del job, fn, future, value, error
+
+
+def _may_cross(error: BaseException) -> bool:
+    """Whether a future can carry the exception to the loop without harm."""
+    return isinstance(error, Exception) and not isinstance(error, StopIteration)

@@ -1,0 +1,31 @@
+"""What every test runs under: a guard against blocking the event loop, and hypothesis profiles."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from blockbuster import blockbuster_ctx
+from hypothesis import settings
+
+from tests.services import require
+
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=200, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(autouse=True)
+def event_loop_guard(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which code of talaria blocks the event loop; threads without a loop may block."""
+    if request.node.get_closest_marker("blocking"):
+        yield
+        return
+    with blockbuster_ctx(scanned_modules=["talaria"]):
+        yield
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """See to it that the services a test is marked with are there."""
+    for marker in item.iter_markers("service"):
+        for name in marker.args:
+            require(name)

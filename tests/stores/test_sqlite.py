@@ -1,0 +1,12 @@
+"""The SQLite store keeps the contract."""
+
+from pathlib import Path
+
+from talaria.ports.store import Store
+from talaria.stores.open import open_store
+from talaria.testing.store_contract import DurableStoreContract
+
+
+class TestSqliteStore(DurableStoreContract):
+    async def open_store(self, folder: Path) -> Store:
+        return await open_store(f"sqlite:///{folder}/talaria.db")
