@@ -1,10 +1,10 @@
 """Talaria: the place where LLM agents run in production."""
 
-from talaria.agents.agent import Agent
 from talaria.core.errors import StopRun, TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.principal import Principal
 from talaria.core.usage import Usage
+from talaria.runtime.agent import Agent
 from talaria.runtime.results import RunResult
 from talaria.runtime.runtime import Runtime
 from talaria.tools.context import ToolContext

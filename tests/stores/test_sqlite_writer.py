@@ -2,9 +2,11 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import closing
+import time
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,14 @@ def batch(session: str, at: int = 0, size: int = 10, index: tuple[Put, ...] = ()
     return Batch(session, 1, at, (b"x" * size,), index)
 
 
+@contextmanager
+def locked(files: Files) -> Generator[Callable[[], object]]:
+    """Another program has the file locked, until the call or the end of the block."""
+    with closing(sqlite3.connect(files.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield other.rollback
+
+
 async def append_until_refused(store: SqliteStore) -> int:
     """The last seq that was acknowledged."""
     seq = 0
@@ -56,6 +66,27 @@ async def test_appends_of_many_sessions_share_commits(store: SqliteStore) -> Non
     assert store.commits - before <= 50
 
 
+async def test_a_commit_is_synced_to_the_disk(store: SqliteStore, files: Files) -> None:
+    assert files.writer.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
+    assert files.writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+async def test_appends_and_reads_get_through_while_the_event_loop_is_never_idle(store: SqliteStore) -> None:
+    async def spin() -> None:
+        while True:
+            until = time.perf_counter() + 0.000_2
+            while time.perf_counter() < until:
+                pass
+            await asyncio.sleep(0)
+
+    spinning = asyncio.create_task(spin())
+    async with asyncio.timeout(SECONDS / 4):
+        for n in range(20):
+            await store.journal.append(batch("s", n))
+            assert len(await store.journal.read("s", n)) == 1
+    spinning.cancel()
+
+
 async def test_an_operation_that_cannot_be_stored_fails_alone(store: SqliteStore) -> None:
     bad = Put("run", "\ud800", "s", "t/u", 1)
     appends = [batch(f"s{n}", index=(bad,) if n == 7 else (Put("run", f"r{n}", f"s{n}", "t/u", n),)) for n in range(20)]
@@ -68,17 +99,27 @@ async def test_an_operation_that_cannot_be_stored_fails_alone(store: SqliteStore
     assert await store.journal.append(batch("s7")) == 1
 
 
-async def test_a_letter_put_and_consumed_within_one_commit_is_consumed(store: SqliteStore) -> None:
+async def test_operations_within_one_commit_see_each_other_in_order(store: SqliteStore, files: Files) -> None:
     letter = Letter("s", "k", "turn", "r", 1, b"{}")
     newer = Letter("s", "k", "turn", "r2", 2, b"{}")
-    async with asyncio.timeout(SECONDS):
-        await asyncio.gather(
-            store.inbox.put(letter),
-            store.journal.append(Batch("s", 1, 0, (b"x",), consumed=("k",))),
-            store.inbox.put(newer, replace_before=2),
-            store.index.replace("s", [Put("run", "r", "s", "t/u", 1)]),
-            store.journal.append(batch("s", 1, index=(Put("run", "r", "s", "t/u", 2),))),
-        )
+    operations = (
+        lambda: store.inbox.put(letter),
+        lambda: store.journal.append(Batch("s", 1, 0, (b"x",), consumed=("k",))),
+        lambda: store.inbox.put(newer, replace_before=2),
+        lambda: store.index.replace("s", [Put("run", "r", "s", "t/u", 1)]),
+        lambda: store.journal.append(batch("s", 1, index=(Put("run", "r", "s", "t/u", 2),))),
+    )
+    before = store.commits
+    with locked(files) as unlock:
+        first = store.journal.append(batch("keeps the writer waiting"))
+        futures: list[asyncio.Future[Any]] = []
+        for operation in operations:
+            futures.append(asyncio.ensure_future(operation()))
+            await asyncio.wait(futures, timeout=0)
+        unlock()
+        async with asyncio.timeout(SECONDS):
+            await asyncio.gather(first, *futures)
+    assert store.commits - before <= 2
     assert await store.inbox.pending("s") == [newer]
     assert await store.index.find("run") == [Put("run", "r", "s", "t/u", 2)]
 
@@ -89,12 +130,11 @@ async def test_when_the_disk_is_full_everything_gets_store_closed_and_reopening_
     files.writer.execute("PRAGMA max_page_count = 60")
     written = await append_until_refused(store)
     async with asyncio.timeout(SECONDS):
-        results = await asyncio.gather(
-            *(store.journal.append(batch(f"s{n}")) for n in range(50)),
-            store.inbox.put(Letter("s", "k", "turn", "r", 1, b"")),
-            store.check(),
-            return_exceptions=True,
-        )
+        appends = [store.journal.append(batch(f"s{n}")) for n in range(50)]
+        results: list[Any] = await asyncio.gather(*appends, return_exceptions=True)
+        for call in (store.inbox.put(Letter("s", "k", "turn", "r", 1, b"")), store.check()):
+            with pytest.raises(StoreClosed):
+                await call
     assert {type(result) for result in results} == {StoreClosed}
     assert len(await store.journal.read("s")) == written
     await store.close()
@@ -119,30 +159,27 @@ async def test_what_was_acknowledged_before_a_write_failed_is_kept(database: Pat
 
 async def test_a_file_that_is_locked_for_a_while_is_waited_for(store: SqliteStore, files: Files) -> None:
     files.writer.execute("PRAGMA busy_timeout = 20")
-    with closing(sqlite3.connect(files.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        append = asyncio.create_task(store.journal.append(batch("s")))
+    with locked(files) as unlock:
+        append = store.journal.append(batch("s"))
         await asyncio.wait([append], timeout=0.06)
         assert not append.done()
         assert await store.journal.read("s") == []
-        other.execute("COMMIT")
+        unlock()
         async with asyncio.timeout(SECONDS):
             assert await append == 1
 
 
 async def test_a_file_that_stays_locked_is_an_error_but_not_the_end(store: SqliteStore, files: Files) -> None:
     files.writer.execute("PRAGMA busy_timeout = 1")
-    with closing(sqlite3.connect(files.path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with locked(files):
         async with asyncio.timeout(SECONDS):
             with pytest.raises(StoreClosed, match="locked"):
                 await store.journal.append(batch("s"))
-        other.execute("ROLLBACK")
     assert await store.journal.append(batch("s")) == 1
 
 
 async def test_cancelled_callers_do_not_disturb_the_writer(store: SqliteStore) -> None:
-    tasks = [asyncio.create_task(store.journal.append(batch(f"s{n}"))) for n in range(60)]
+    tasks = [store.journal.append(batch(f"s{n}")) for n in range(60)]
     await asyncio.wait(tasks, timeout=0)
     for task in tasks[::2]:
         task.cancel()
@@ -156,7 +193,7 @@ async def test_a_tail_hears_of_an_append_whose_caller_was_cancelled(store: Sqlit
     tail = store.journal.tail("s")
     coming = asyncio.ensure_future(anext(tail))
     await asyncio.wait([coming], timeout=0.05)
-    task = asyncio.create_task(store.journal.append(batch("s")))
+    task = store.journal.append(batch("s"))
     await asyncio.wait([task], timeout=0)
     task.cancel()
     async with asyncio.timeout(SECONDS):

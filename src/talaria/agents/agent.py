@@ -8,7 +8,7 @@ from talaria.tools.declaration import Tool
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentSpec:
     """The tool-calling agent.
 
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of

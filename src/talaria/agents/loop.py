@@ -73,12 +73,20 @@ async def finish(session: OpenRun, stop: Stop) -> None:
     )
     await session.flush()
     session.log.info(
-        "run_finished", reason=stop.error or stop.reason, rounds=run.rounds, calls=run.call_count, seconds=run.ran(session.now())
+        "run_finished",
+        reason=stop.error or stop.reason,
+        rounds=run.rounds,
+        calls=run.call_count,
+        seconds=run.ran(session.now()),
     )
 
 
 def _why(stop: Stop, *, superseded: bool) -> str:
     if superseded:
         return "Not run: the user sent a new message while this call waited for approval."
-    words = {"cancelled": "the run was cancelled", "timeout": "the run's time was up", "tool_failed": "a tool ended the run"}
+    words = {
+        "cancelled": "the run was cancelled",
+        "timeout": "the run's time was up",
+        "tool_failed": "a tool ended the run",
+    }
     return f"Not run: {words.get(stop.error or stop.reason, 'the run ended')}."

@@ -117,7 +117,8 @@ def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
 
 def unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
     """Give every call an id that this run has not seen; the provider's own is kept to be sent back."""
-    if not message.calls:
+    ids = [call.id for call in message.calls]
+    if all(ids) and len(set(ids)) == len(ids) and run.call_ids.isdisjoint(ids):
         return message
     seen = set(run.call_ids)
     parts: list[AssistantPart] = []

@@ -81,7 +81,7 @@ class OpenRun:
         self.deps = granted.deps
         self.asks_for = granted.asks_for
         self.redactor = Redactor(granted.secrets)
-        self.stirred = asyncio.Event()
+        self.on_mail: Callable[[], None] | None = None
         self.has_mail = True
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
@@ -145,12 +145,13 @@ class OpenRun:
     def notify(self) -> None:
         """There is mail."""
         self.has_mail = True
-        self.stirred.set()
+        if self.on_mail is not None:
+            self.on_mail()
 
     async def absorb(self) -> None:
         """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
         self.has_mail = False
-        letters = await self.means.inbox.pending(self.state.key.path)
+        letters = await self.means.inbox.pending(self.state.path)
         in_line = {letter.run for letter in letters if letter.kind == "turn"}
         self.next_turn_waits = bool(in_line)
         for letter in letters:
@@ -188,7 +189,7 @@ class OpenRun:
     async def close_questions(self, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
         """Answer questions in the harness's own name; a person who was faster wins."""
         for question in asked:
-            letter = decision_letter(self.state.key.path, question.request_id, self.run.id, self.now(), body)
+            letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), body)
             self.take_decision(await self.means.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)

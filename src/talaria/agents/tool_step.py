@@ -13,16 +13,15 @@ CUT_OFF = "Cancelled while it ran; it is not known whether it took effect."
 
 
 class _Round:
-    """The calls under way in this round."""
+    """The calls under way in this round: one task a call, and one more while there is mail to read."""
 
-    def __init__(
-        self, session: OpenRun, chain: Proceed, calls: tuple[CallState, ...], group: asyncio.TaskGroup
-    ) -> None:
+    def __init__(self, session: OpenRun, chain: Proceed, calls: tuple[CallState, ...]) -> None:
         self.session = session
         self.chain = chain
         self.calls = calls
-        self.group = group
+        self.group = asyncio.TaskGroup()
         self.running: set[str] = set()
+        self.reading: asyncio.Task[None] | None = None
 
     def start_ready(self) -> None:
         """Start every open call that is not running and does not wait for a decision."""
@@ -38,10 +37,16 @@ class _Round:
             call.held = False
             self.group.create_task(self._one(call), name=f"call {call.call.name}")
 
-    @property
-    def has_decided(self) -> bool:
-        """Whether a decision lets a call go on that was suspended."""
-        return any(call.status == "resolved" and self._is_ready(call) for call in self.calls)
+    def read_mail(self) -> None:
+        """There is mail: read it beside the calls that run."""
+        if self.running and (self.reading is None or self.reading.done()):
+            self.reading = self.group.create_task(self._read(), name="mail")
+
+    async def _read(self) -> None:
+        while self.session.has_mail:
+            await self.session.absorb()
+        if any(call.status == "resolved" and self._is_ready(call) for call in self.calls):
+            self.start_ready()
 
     def _is_ready(self, call: CallState) -> bool:
         return call.is_open and call.status != "asked" and call.call.id not in self.running
@@ -66,25 +71,20 @@ class _Round:
             ended = session.lane.get(call.call.id)
             if ended is not None and not ended.done():
                 ended.set_result(finished)
-            session.stirred.set()
 
 
 async def run_tools(session: OpenRun, chain: Proceed, calls: tuple[CallState, ...]) -> None:
     """Bring the calls forward until every one has its answer or waits for a person."""
     session.lane.clear()
+    round_ = _Round(session, chain, calls)
     try:
-        async with asyncio.TaskGroup() as group:
-            round_ = _Round(session, chain, calls, group)
+        async with round_.group:
+            session.on_mail = round_.read_mail
             round_.start_ready()
-            while round_.running:
-                await session.stirred.wait()
-                session.stirred.clear()
-                if session.has_mail:
-                    await session.absorb()
-                if round_.has_decided:
-                    round_.start_ready()
     except BaseExceptionGroup as failures:
         raise _first(failures) from failures
+    finally:
+        session.on_mail = None
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -113,11 +113,14 @@ def record_outcome(session: OpenRun, call: CallState, done: ToolOutcome, duratio
     if done.stop is None:
         session.record(entry)
     else:
-        session.record(
-            entry, StopRaised(run=session.run.id, at=session.now(), call_id=call.call.id, message=done.stop)
-        )
+        session.record(entry, StopRaised(run=session.run.id, at=session.now(), call_id=call.call.id, message=done.stop))
     session.log.info(
-        "tool_finished", round=session.run.rounds, call=call.call.id, tool=entry.name, outcome=entry.outcome, ms=duration_ms
+        "tool_finished",
+        round=session.run.rounds,
+        call=call.call.id,
+        tool=entry.name,
+        outcome=entry.outcome,
+        ms=duration_ms,
     )
 
 

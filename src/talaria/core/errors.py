@@ -174,7 +174,7 @@ class InternalError(TalariaError):
     """A fault of the harness; the message carries an id to look up in the log."""
 
 
-class StopRun(Exception):  # noqa: N818 - a tool's word to the harness, part of the public face
+class StopRun(Exception):
     """Raised by a tool to end the whole run: error/tool_failed, with `message` for the client."""
 
     def __init__(self, message: str) -> None:

@@ -33,6 +33,11 @@ class TextJoiner:
     def __init__(self) -> None:
         self._held = ""
 
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is held back."""
+        return not self._held
+
     def feed(self, piece: str) -> str:
         """Return what of the text so far can be said now; a trailing high surrogate waits for its other half."""
         if piece.isascii() and not self._held:

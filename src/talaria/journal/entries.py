@@ -5,7 +5,7 @@ golden files of every version are kept by the tests. `at` is milliseconds since 
 `task` is empty for the main thread, else the subagent thread that the entry belongs to.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -199,4 +199,11 @@ AnyEntry = (
     | RunFinished
 )
 
-Upgrade = dict[str, Any]
+_VISIBLE = (TurnStarted, ToolStarted, ToolFinished, ApprovalRequested, ApprovalResolved, RunFinished)
+
+
+def is_visible(entry: AnyEntry) -> bool:
+    """Whether clients get an event of the entry itself (exactly one), streamed text aside."""
+    if isinstance(entry, ModelFinished):
+        return bool(entry.message.calls) and not entry.message.incomplete
+    return isinstance(entry, _VISIBLE)

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from talaria.core.ids import SessionKey
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
@@ -63,23 +62,22 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
     run = state.run
     if run is None or run.id != entry.run:
         return []
-    key = state.key
     match entry:
         case TurnStarted():
-            return [_session_row(state, entry.at), _run_row(state, run, "running"), _wake(key, run.id, RUN_NOW)]
+            return [_session_row(state, entry.at), _run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)]
         case RunParked():
-            return [_run_row(state, run, "parked"), _wake(key, run.id, entry.until)]
+            return [_run_row(state, run, "parked"), _wake(state, run.id, entry.until)]
         case RunResumed():
-            return [_run_row(state, run, "running"), _wake(key, run.id, RUN_NOW)]
+            return [_run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)]
         case ApprovalRequested():
             row = ApprovalRow(
                 entry.run, entry.call_id, entry.name, entry.arguments, entry.at, entry.expires_at, entry.reason
             )
-            return [Put(APPROVAL, entry.request_id, key.path, key.scope, entry.expires_at, _encode(row))]
+            return [Put(APPROVAL, entry.request_id, state.path, state.scope, entry.expires_at, _encode(row))]
         case ApprovalResolved():
             return [Drop(APPROVAL, entry.request_id)]
         case RunFinished():
-            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, key.path)]
+            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
         case _:
             return []
 
@@ -87,7 +85,7 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
 def _session_row(state: SessionState, at: int) -> Put:
     row = SessionRow(state.title, state.created, state.turns)
     kind = "turn" if state.key.run else SESSION
-    return Put(kind, state.key.path, state.key.path, state.key.scope, at, _encode(row))
+    return Put(kind, state.path, state.path, state.scope, at, _encode(row))
 
 
 def _run_row(state: SessionState, run: RunState, status: str) -> Put:
@@ -103,8 +101,8 @@ def _run_row(state: SessionState, run: RunState, status: str) -> Put:
         reason=end.reason if end else "",
         error=end.error if end else "",
     )
-    return Put(RUN, turn.run, state.key.path, state.key.scope, turn.at, _encode(row))
+    return Put(RUN, turn.run, state.path, state.scope, turn.at, _encode(row))
 
 
-def _wake(key: SessionKey, run: str, at: int) -> Put:
-    return Put(WAKE, key.path, key.path, key.scope, at, run.encode())
+def _wake(state: SessionState, run: str, at: int) -> Put:
+    return Put(WAKE, state.path, state.path, state.scope, at, run.encode())

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
+from talaria.core.messages import Message
 from talaria.core.principal import Principal
 from talaria.journal.entries import Resolution, RunLimits, TurnOptions
-from talaria.core.messages import Message
 from talaria.ports.inbox import Letter
 
 

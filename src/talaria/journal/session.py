@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from talaria.core.errors import JournalError
 from talaria.core.ids import SessionKey
 from talaria.journal.codec import blob_ref, decode_entry, encode_entry
 from talaria.journal.entries import AnyEntry, Oversize
@@ -22,8 +23,8 @@ class SessionWriter:
     """The only one who appends to a session, as long as it holds the lease of `epoch`.
 
     `record` never waits. `flush` returns once everything recorded before it is durable (and published).
-    Whatever is recorded between two appends leaves in one. After a failed append the writer is broken: the state
-    holds what the journal does not, so it must be thrown away.
+    What is recorded while an append is under way leaves together in the next. After a failed append the writer is
+    broken: the state holds what the journal does not, so it must be thrown away.
     """
 
     def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish) -> None:
@@ -36,13 +37,16 @@ class SessionWriter:
         self._rows: dict[tuple[str, str], IndexRow] = {}
         self._consumed: list[str] = []
         self._blobs: list[tuple[str, bytes]] = []
-        self._appending: asyncio.Task[None] | None = None
-        self._broken: BaseException | None = None
+        self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
+        self._appending: asyncio.Future[int] | None = None
+        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
+        self._broken: Exception | None = None
 
     def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:
         """Add entries; letters whose keys are in `consumed` stop being pending with the same append."""
         if self._broken is not None:
             raise self._broken
+        self._recorded += 1
         for entry in entries:
             apply(self.state, entry)
             self._pending.append(entry)
@@ -62,21 +66,34 @@ class SessionWriter:
         Raises:
             JournalError: it will never be.
         """
-        target = self.state.seq
-        while self._durable < target or self._consumed:
-            if self._broken is not None:
-                raise self._broken
-            if self._appending is None:
-                self._appending = asyncio.create_task(self._append(), name="append")
-            await asyncio.shield(self._appending)
+        target = self._recorded
+        self._append()
+        if self._settled < target and self._broken is None:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append((target, waiter))
+            await waiter
+        if self._broken is not None:
+            raise self._broken
 
     async def close(self) -> None:
         """Wait for an append under way, so that nothing of this writer is written later."""
         if self._appending is not None:
             await asyncio.wait([self._appending])
 
-    async def _append(self) -> None:
+    def _append(self) -> None:
+        """Begin an append of what is pending, unless one is under way."""
+        if self._appending is not None or self._settled == self._recorded or self._broken is not None:
+            return
         entries, self._pending = self._pending, []
+        future = self._journal.append(self._batch(entries))
+        mark = self._recorded
+        if future.done():  # a store without waiting
+            self._appended(future, entries, mark)
+        else:
+            self._appending = future
+            future.add_done_callback(lambda done: self._appended(done, entries, mark))
+
+    def _batch(self, entries: list[AnyEntry]) -> Batch:
         rows, self._rows = tuple(self._rows.values()), {}
         consumed, self._consumed = tuple(self._consumed), []
         blobs, self._blobs = self._blobs, []
@@ -86,27 +103,35 @@ class SessionWriter:
             encoded.append(data)
             if blob is not None:
                 blobs.append(blob)
-        first = self._durable
-        path = self.state.key.path
-        try:
-            await self._journal.append(
-                Batch(path, self.epoch, first, tuple(encoded), rows, consumed, tuple(blobs)),
-            )
-        except BaseException as error:
-            self._broken = error
-            raise
-        finally:
-            self._appending = None
-        self._durable = first + len(entries)
-        self._publish([(first + at, entry) for at, entry in enumerate(entries, 1)])
+        return Batch(self.state.path, self.epoch, self._durable, tuple(encoded), rows, consumed, tuple(blobs))
+
+    def _appended(self, future: "asyncio.Future[int]", entries: list[AnyEntry], mark: int) -> None:
+        self._appending = None
+        error = JournalError("the append was cancelled") if future.cancelled() else future.exception()
+        if error is not None:
+            self._broken = error if isinstance(error, Exception) else JournalError(str(error))
+        else:
+            first, self._settled = self._durable, mark
+            self._durable += len(entries)
+            self._publish([(first + at, entry) for at, entry in enumerate(entries, 1)])
+        waiters, self._waiters = self._waiters, []
+        for target, waiter in waiters:
+            if waiter.done():
+                continue
+            if target <= self._settled or self._broken is not None:
+                waiter.set_result(None)
+            else:
+                self._waiters.append((target, waiter))
+        if self._waiters:
+            self._append()
 
 
 async def load_state(journal: Journal, blobs: Blobs, key: SessionKey) -> SessionState:
     """Fold a session's whole journal; an unknown session gives the empty state."""
     state = SessionState(key)
-    while records := await journal.read(key.path, state.seq, PAGE):
+    while records := await journal.read(state.path, state.seq, PAGE):
         for record in records:
-            apply(state, await load_entry(blobs, key.path, record))
+            apply(state, await load_entry(blobs, state.path, record))
         if len(records) < PAGE:
             break
     return state

@@ -48,10 +48,11 @@ class CallState(msgspec.Struct):
 
 
 class RunState(msgspec.Struct):
-    """The current (or last) run of the session."""
+    """The current (or last) run of the session. `anchor` is the seq of the last entry of which clients got an event."""
 
     turn: TurnStarted
     first_seq: int
+    anchor: int
     running_since: int | None
     ran_ms: int = 0
     rounds: int = 0
@@ -87,10 +88,25 @@ class RunState(msgspec.Struct):
 class SessionState:
     """What is known of a session after entry `seq`."""
 
-    __slots__ = ("approvals", "created", "key", "last_at", "prompt", "remembered", "run", "seq", "title", "turns")
+    __slots__ = (
+        "approvals",
+        "created",
+        "key",
+        "last_at",
+        "path",
+        "prompt",
+        "remembered",
+        "run",
+        "scope",
+        "seq",
+        "title",
+        "turns",
+    )
 
     def __init__(self, key: SessionKey) -> None:
         self.key = key
+        self.path = key.path
+        self.scope = key.scope
         self.seq = 0
         self.prompt = Prompt()
         self.run: RunState | None = None

@@ -66,4 +66,3 @@ def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
 def iso_time(ms: int) -> str:
     """A time in ms as ISO 8601, UTC."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from talaria.core.events import START, ChatEvent, Position
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, TurnStarted
 from talaria.journal.views import entry_events, text_events
-from talaria.live.frames import Frame, rewind_event
+from talaria.live.frames import OVERHEAD, Frame, rewind_event
 from talaria.ports.model import ReasoningDelta, TextDelta
 
 KEPT_BYTES = 32 * 1024
@@ -27,18 +27,25 @@ class LiveBuffer:
         self._first = 0
         self._bytes = 0
         self._dropped = since  # frames up to this entry may be missing
-        self._open: int | None = None  # cursor of the first frame that is in no entry yet
+        self._settled: list[tuple[int, int]] = []  # (cursor, seq): text before the cursor is in the journal with seq
+        self._open: int | None = None  # cursor of the first frame of the unfinished message
         self._seq = since
         self._attempt = (0, 0)
         self._said = 0
         self._places = 0
-        self._anchor: Position = START
+        self._anchor: Position = START  # of the last event that an entry made
         self._waiters: set[asyncio.Future[None]] = set()
 
     # What the owner does
 
+    def resume(self, anchor: int) -> None:
+        """An owner comes to a run whose last visible entry so far is `anchor`."""
+        self._anchor = max(self._anchor, (anchor, 0, 0, 0))
+
     def publish(self, session_id: str, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         """Entries have become durable: say what clients see of them."""
+        if self._bytes > KEPT_BYTES:
+            self._trim()  # of what was said before: followers had the time in between to read it
         for seq, entry in placed:
             self._seq = seq
             if isinstance(entry, ModelFinished | TurnStarted):
@@ -47,7 +54,6 @@ class LiveBuffer:
                 self._add(Frame(position, event, seq))
                 self._anchor = position
             self.ended = self.ended or isinstance(entry, RunFinished)
-        self._trim()
         self._wake()
 
     def begin(self, epoch: int, attempt: int) -> None:
@@ -68,6 +74,7 @@ class LiveBuffer:
             said += len(delta.text)
             kind = "token" if type(delta) is TextDelta else "reasoning"
             frames.append(Frame((seq, epoch, attempt, said), ChatEvent(kind, delta.text)))
+        self._bytes += said - self._said + len(deltas) * OVERHEAD
         self._said = said
         self._wake()
 
@@ -83,9 +90,8 @@ class LiveBuffer:
 
     def fail(self, message: str) -> None:
         """The run cannot go on in this process, and the journal cannot say so."""
-        self.tell(ChatEvent("error", message, reason="internal"))
         self.ended = True
-        self._wake()
+        self.tell(ChatEvent("error", message, reason="internal"))
 
     # What followers do
 
@@ -105,7 +111,10 @@ class LiveBuffer:
         """Return the frames that entries up to `seq` do not contain, or None if some of them are no longer here."""
         if self._dropped > seq:
             return None
-        return [frame for frame in self._frames if frame.durable == 0 or frame.durable > seq]
+        known = max((cursor for cursor, settled in self._settled if settled <= seq), default=0) - self._first
+        return [
+            frame for at, frame in enumerate(self._frames) if (frame.durable > seq if frame.durable else at >= known)
+        ]
 
     def read(self, cursor: int) -> list[Frame] | None:
         """Return the frames from `cursor` on, possibly none, or None if some of them are no longer here."""
@@ -131,33 +140,34 @@ class LiveBuffer:
             for position, event in text_events(seq, entry, said):
                 self._add(Frame(position, event))
             self._said = 0
-        start = 0 if self._open is None else self._open - self._first
-        for frame in self._frames[start:]:
-            if frame.durable == 0:
-                frame.durable = seq
-                self._bytes += frame.size
+        self._settled.append((self.end, seq))
         self._open = None
 
     def _add(self, frame: Frame) -> None:
         self._frames.append(frame)
-        if frame.durable:
-            self._bytes += frame.size
+        self._bytes += frame.size
 
     def _trim(self) -> None:
-        """Drop the oldest frames that the journal has, down to half the limit once it is passed."""
-        if self._bytes <= KEPT_BYTES:
-            return
+        """Keep half the limit of what the journal has, and the whole of the unfinished message."""
         stop = len(self._frames) if self._open is None else self._open - self._first
-        count = 0
-        while count < stop and self._bytes > KEPT_BYTES // 2:
-            frame = self._frames[count]
-            if frame.durable == 0:
-                break
-            self._bytes -= frame.size
-            self._dropped = max(self._dropped, frame.durable)
-            count += 1
+        keep, size = stop, 0
+        while keep > 0 and size < KEPT_BYTES // 2:
+            keep -= 1
+            size += self._frames[keep].size
+        if keep:
+            self._drop(keep)
+        self._bytes = size + (len(self._frames) - (stop - keep)) * OVERHEAD + self._said
+
+    def _drop(self, count: int) -> None:
+        last = self._first + count
+        self._dropped = max(
+            self._dropped,
+            max((frame.durable for frame in self._frames[:count]), default=0),
+            min((seq for cursor, seq in self._settled if cursor >= last), default=0),
+        )
         del self._frames[:count]
-        self._first += count
+        self._first = last
+        self._settled = [(cursor, seq) for cursor, seq in self._settled if cursor > last]
 
     def _wake(self) -> None:
         for waiter in self._waiters:

@@ -1,6 +1,6 @@
 """Following a run: from any position a client has seen, to the end, out of the journal and the live buffer."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from talaria.core.events import Position
 from talaria.core.ids import SessionKey
@@ -84,7 +84,7 @@ class RunSource:
 Locate = Callable[[], Awaitable[RunSource | None]]
 
 
-async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> AsyncIterator[list[Frame]]:
+async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> AsyncGenerator[list[Frame]]:
     """Yield all frames of a run after `after`, in batches, until its end; wait while there is nothing.
 
     `locate` finds the run's journal, or None as long as the run waits in line and has none.

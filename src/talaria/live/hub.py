@@ -25,10 +25,15 @@ class Hub:
         """Return the run's buffer, if it has one."""
         return self._buffers.get(run_id)
 
-    def own(self, run_id: str, since: int) -> LiveBuffer:
-        """Return the run's buffer to its owner, who publishes everything after entry `since` there."""
+    def own(self, run_id: str, since: int, anchor: int = 0) -> LiveBuffer:
+        """Return the run's buffer to its owner, who publishes everything after entry `since` there.
+
+        `anchor` is the last entry up to `since` of which clients got an event.
+        """
         self._owned.add(run_id)
-        return self._open(run_id, since)
+        buffer = self._open(run_id, since)
+        buffer.resume(anchor)
+        return buffer
 
     def disown(self, run_id: str) -> None:
         """The owner is done with the run, for now or for good."""
@@ -40,7 +45,7 @@ class Hub:
         followed: list[LiveBuffer] = []
 
         def open_buffer(since: int) -> LiveBuffer:
-            buffer = self._open(run_id, since)
+            buffer = self._open(run_id, since)  # no owner: nothing is said here until one comes
             if buffer not in followed:
                 followed.append(buffer)
                 buffer.followers += 1

@@ -4,9 +4,8 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
-import msgspec
-
 from talaria.core.errors import ConfigurationError, ModelError
+from talaria.core.messages import AssistantMessage
 from talaria.core.usage import Usage
 from talaria.models.accounting import estimate, priced
 from talaria.models.attempt import Attempt
@@ -46,7 +45,7 @@ class Gateway:
         self._transport = transport
         self._clock = clock
         self._jitter = jitter
-        self._dialects = {route: _dialect(route, dialects) for route in self._routes}
+        self._dialects = {route.prefix: _dialect(route, dialects) for route in self._routes}
 
     def route(self, model: str) -> Route:
         """Return the route of a model's name.
@@ -59,7 +58,7 @@ class Gateway:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
         """Yield what came in each network read, and the answer last; see the port."""
         route = self.route(request.model)
-        dialect = self._dialects[route]
+        dialect = self._dialects[route.prefix]
         retries = Retries(route.retries, self._jitter)
         while True:
             attempt = Attempt(route, dialect, self._transport, self._clock)
@@ -97,9 +96,9 @@ def _dialect(route: Route, dialects: Mapping[str, Callable[[str], Dialect]]) -> 
 
 
 def _accounted(answer: Answer, model: str, sent: int, profile: Profile) -> Answer:
-    message = msgspec.structs.replace(answer.message, model=model)
+    message = AssistantMessage(answer.message.parts, model, answer.message.incomplete)
     usage = answer.usage
     if usage == Usage():
         said = len(message.text) + len(message.reasoning)
         usage = estimate(sent, said + sum(len(call.name) + len(call.arguments) for call in message.calls))
-    return msgspec.structs.replace(answer, message=message, usage=priced(usage, profile.price))
+    return Answer(message, answer.finish, priced(usage, profile.price), answer.cut_calls)

@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import AsyncIterator, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -24,10 +25,14 @@ class AioHttpTransport:
 
     async def send(self, call: HttpCall, *, connect_timeout: float) -> HttpReply:
         """Send and return once the head of the reply is here."""
-        timeout = aiohttp.ClientTimeout(total=None, connect=connect_timeout)
         try:
             response = await self._open().request(
-                call.method, call.url, headers=call.headers, data=call.body, timeout=timeout, allow_redirects=False
+                call.method,
+                call.url,
+                headers=call.headers,
+                data=call.body,
+                timeout=_timeout(connect_timeout),
+                allow_redirects=False,
             )
         except _ERRORS as error:
             raise _unavailable(error, call.url) from None
@@ -87,6 +92,11 @@ class _Reply:
             self._response.release()
         else:
             self._response.close()
+
+
+@lru_cache
+def _timeout(connect: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=None, connect=connect)
 
 
 def _unavailable(error: Exception, url: str) -> ModelUnavailable:

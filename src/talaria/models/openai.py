@@ -47,7 +47,7 @@ class OpenAiDialect:
         return failures.of_status(status, body)
 
     def _encoded(self, prompt: Prompt, profile: Profile) -> EncodedPrompt:
-        key = (self.issuer, profile)
+        key = (self.issuer, id(profile))  # a route keeps its profile for as long as there are prompts
         encoded = cast("EncodedPrompt | None", prompt.cache.get(key))
         if encoded is None:
             encoded = prompt.cache[key] = EncodedPrompt(prompt, self.issuer, profile)

@@ -7,7 +7,7 @@ import msgspec
 from talaria.core.text import loads_raw
 
 
-class ChunkDelta(msgspec.Struct, gc=False):
+class ChunkDelta(msgspec.Struct):
     """What a chunk adds to the message. Types are checked where they are used."""
 
     content: Any = None
@@ -17,20 +17,8 @@ class ChunkDelta(msgspec.Struct, gc=False):
     tool_calls: Any = None
     function_call: Any = None
 
-    @property
-    def is_plain_text(self) -> bool:
-        """Whether there is text and nothing else: what most chunks of most streams are."""
-        return (
-            type(self.content) is str
-            and self.tool_calls is None
-            and self.reasoning_content is None
-            and self.reasoning is None
-            and self.refusal is None
-            and self.function_call is None
-        )
 
-
-class Choice(msgspec.Struct, gc=False):
+class Choice(msgspec.Struct):
     """One of the parallel answers. `message` instead of `delta`: the whole answer at once."""
 
     delta: ChunkDelta | None = None
@@ -39,18 +27,36 @@ class Choice(msgspec.Struct, gc=False):
     finish_reason: Any = None
     usage: Any = None
 
-    @property
-    def is_special(self) -> bool:
-        """Whether there is more to look at than a delta of the first answer."""
-        return self.finish_reason is not None or bool(self.index) or self.usage is not None or self.message is not None
 
-
-class Chunk(msgspec.Struct, gc=False):
+class Chunk(msgspec.Struct):
     """One payload of the stream, or the one JSON document of a reply that is no stream."""
 
     choices: list[Choice] | None = None
     usage: Any = None
     error: Any = None
+
+
+def plain_text(chunk: Chunk) -> str | None:
+    """Return the text of a chunk that has a piece of text and nothing else: what most chunks of most streams are."""
+    choices = chunk.choices
+    if choices is None or len(choices) != 1 or chunk.usage is not None or chunk.error is not None:
+        return None
+    choice = choices[0]
+    delta = choice.delta
+    if delta is None or choice.finish_reason is not None or choice.index or choice.usage or choice.message is not None:
+        return None
+    text = delta.content
+    return text if type(text) is str and _has_only_text(delta) else None
+
+
+def _has_only_text(delta: ChunkDelta) -> bool:
+    return (
+        delta.tool_calls is None
+        and delta.reasoning_content is None
+        and delta.reasoning is None
+        and delta.refusal is None
+        and delta.function_call is None
+    )
 
 
 _decode = msgspec.json.Decoder(Chunk).decode

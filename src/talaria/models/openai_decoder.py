@@ -9,7 +9,7 @@ from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.accounting import read_usage
 from talaria.models.calls import CallAssembly
-from talaria.models.openai_chunks import Choice, Chunk, ChunkDelta, decode_chunk
+from talaria.models.openai_chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text
 from talaria.models.reply_body import ReplyBody
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish
@@ -79,16 +79,11 @@ class OpenAiDecoder:
             except ValueError:
                 self._no_chunk(payload)
                 continue
-            choices = chunk.choices
-            if choices is None or len(choices) != 1 or chunk.usage is not None or chunk.error is not None:
+            text = plain_text(chunk)
+            if text is None or self.progress != "answering":
                 self._chunk(chunk, out)
-                continue
-            choice = choices[0]
-            delta = choice.delta
-            if delta is None or not delta.is_plain_text or choice.is_special or self.progress != "answering":
-                self._choice(choice, out)
             else:
-                speech.text(delta.content, out)
+                speech.text(text, out)
 
     def end(self) -> tuple[Sequence[Delta], Answer]:
         """The reply is over: return the last deltas and the answer."""

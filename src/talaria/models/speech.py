@@ -22,7 +22,8 @@ class Speech:
         """Say a piece of the answer."""
         if self._thinking:
             self._turn(out)
-        said = self._joiner.feed(piece)
+        joiner = self._joiner
+        said = piece if joiner.is_clean and piece.isascii() and "\x00" not in piece else joiner.feed(piece)
         if said:
             self._pieces.append(said)
             out.append(TextDelta(said))

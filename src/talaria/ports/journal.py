@@ -1,5 +1,6 @@
 """The journal: one append-only list of entries a session, and index rows over all sessions."""
 
+from asyncio import Future
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
@@ -56,12 +57,12 @@ class Batch(msgspec.Struct, frozen=True):
 class Journal(Protocol):
     """Entries of sessions. Every method may be called from one event loop; cancelling a call never half-does it."""
 
-    async def append(self, batch: Batch) -> int:
-        """Append and return the new last seq, once durable. Appends of one session are applied in call order.
+    def append(self, batch: Batch) -> Future[int]:
+        """Append; the future gives the new last seq once all of it is durable. Appends apply in the order of the calls.
 
-        A cancelled append may still have been written.
+        Cancelling the future does not undo anything.
 
-        Raises:
+        Raises (the future does):
             SeqConflict: the session's last seq is not `expected_seq`.
             StaleOwner: a newer epoch has already been seen for this session.
             StoreClosed: nothing can be written any more.
@@ -85,7 +86,8 @@ class Journal(Protocol):
 
     async def delete(self, session: str) -> None:
         """Remove the session and all that hangs on it: entries, index rows, letters, blobs, and its turns' own journals
-        (paths that begin with `session/`). Unknown sessions are no error."""
+        (paths that begin with `session/`). Unknown sessions are no error.
+        """
         ...
 
 

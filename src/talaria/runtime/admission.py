@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 import structlog
 
-from talaria.agents.agent import Agent
+from talaria.agents.agent import AgentSpec
 from talaria.core.errors import Conflict, Forbidden, InvalidRequest
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
@@ -128,7 +128,7 @@ class Admission:
 
     # The turn's body
 
-    def _body(self, request: ChatRequest, principal: Principal, agent: Agent) -> TurnBody:
+    def _body(self, request: ChatRequest, principal: Principal, agent: AgentSpec) -> TurnBody:
         self._catalog.tools(agent, request.tools)
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
@@ -155,10 +155,10 @@ class Admission:
             secrets=tuple(request.tool_context),
             labels=request.labels,
             detached=request.on_disconnect == "continue",
-            digest=_digest(request),
+            digest=_digest(request) if request.idempotency_key is not None else "",
         )
 
-    def _model(self, request: ChatRequest, agent: Agent) -> str:
+    def _model(self, request: ChatRequest, agent: AgentSpec) -> str:
         model = request.model_name or agent.model or self._settings.default_model
         if not model and self._settings.models:
             raise InvalidRequest("no model: send modelName, or set defaultModel or the agent's model")
@@ -222,4 +222,3 @@ def session_key(request: ChatRequest, principal: Principal, run_id: str) -> Sess
 
 def _digest(request: ChatRequest) -> str:
     return hashlib.sha256(request.model_dump_json(by_alias=True, exclude={"idempotency_key"}).encode()).hexdigest()
-

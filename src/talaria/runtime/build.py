@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from talaria.agents.agent import Agent
+from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Means
 from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
@@ -61,7 +61,11 @@ class Parts:
 
 
 async def build(
-    settings: Settings, model: Model | None, clock: Clock | None, agents: Sequence[Agent], tools: Sequence[Tool[..., Any]]
+    settings: Settings,
+    model: Model | None,
+    clock: Clock | None,
+    agents: Sequence[AgentSpec],
+    tools: Sequence[Tool[..., Any]],
 ) -> Parts:
     """Open adapters and join them to the parts.
 

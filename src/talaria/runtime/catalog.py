@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from talaria.agents.agent import Agent
+from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
@@ -19,9 +19,9 @@ class Catalog:
 
     def __init__(self) -> None:
         self.registry = Registry()
-        self._agents: dict[str, Agent] = {}
+        self._agents: dict[str, AgentSpec] = {}
 
-    def add_agent(self, agent: Agent) -> None:
+    def add_agent(self, agent: AgentSpec) -> None:
         """Register an agent and its tools; the same name again replaces the agent."""
         for tool in agent.tools or ():
             if isinstance(tool, Tool):
@@ -34,27 +34,27 @@ class Catalog:
             self.registry.add(tool)
 
     @property
-    def agents(self) -> tuple[Agent, ...]:
+    def agents(self) -> tuple[AgentSpec, ...]:
         """All agents, the default one first."""
         return tuple(self._agents.values())
 
-    def agent(self, name: str | None) -> Agent:
+    def agent(self, name: str | None) -> AgentSpec:
         """Return the agent of this name, or the default one.
 
         Raises:
             InvalidRequest: there is no such agent.
         """
         if name is None:
-            return next(iter(self._agents.values()), Agent(DEFAULT_AGENT))
+            return next(iter(self._agents.values()), AgentSpec(DEFAULT_AGENT))
         if name in self._agents:
             return self._agents[name]
         if name == DEFAULT_AGENT:
-            return Agent(DEFAULT_AGENT)
+            return AgentSpec(DEFAULT_AGENT)
         close = get_close_matches(name, self._agents, n=1)
         there = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(self._agents) or 'none'}"
         raise InvalidRequest(f"no agent named '{name[:80]}'; {there}")
 
-    def tools(self, agent: Agent, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+    def tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
         Raises:
@@ -64,7 +64,7 @@ class Catalog:
         return self.registry.select(allow, own)
 
 
-def load_catalog(settings: Settings, agents: Sequence[Agent], tools: Sequence[Tool[..., Any]]) -> Catalog:
+def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[Tool[..., Any]]) -> Catalog:
     """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
 
     Raises:
@@ -72,14 +72,14 @@ def load_catalog(settings: Settings, agents: Sequence[Agent], tools: Sequence[To
             matches nothing.
     """
     catalog = Catalog()
-    found: list[Agent] = list(agents)
+    found: list[AgentSpec] = list(agents)
     catalog.add_tools(tools)
     for name in settings.plugins:
         module = _import(name)
         catalog.add_tools(value for value in vars(module).values() if isinstance(value, Tool))
-        found.extend(value for value in vars(module).values() if isinstance(value, Agent))
+        found.extend(value for value in vars(module).values() if isinstance(value, AgentSpec))
     for each in settings.agents:
-        catalog.add_agent(Agent(each.name, each.model, each.instructions, each.tools))
+        catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
     for agent in found:
         catalog.add_agent(agent)
     for agent in catalog.agents:

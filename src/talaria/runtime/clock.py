@@ -17,7 +17,9 @@ class SystemClock:
         try:
             self._zone: tzinfo = ZoneInfo(zone) if zone else tzlocal.get_localzone()
         except (ZoneInfoNotFoundError, ValueError) as error:
-            raise ConfigurationError(f"server.timezone: no time zone named '{zone}'; take one like Asia/Shanghai") from error
+            raise ConfigurationError(
+                f"server.timezone: no time zone named '{zone}'; take one like Asia/Shanghai"
+            ) from error
 
     @property
     def zone(self) -> tzinfo:

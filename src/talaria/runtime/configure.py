@@ -19,13 +19,16 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 def read_settings(
-    source: Mapping[str, Any] | str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None
+    source: Mapping[str, Any] | str | os.PathLike[str] | Settings | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Return the settings of a mapping, of a file, or (None) of ./talaria.yaml where there is one, else the defaults.
+    """Return the settings of a mapping, of a file, themselves, or (None) of ./talaria.yaml where there is one, else the defaults.
 
     Raises:
         ConfigurationError: a file, key or value is wrong; the message names it.
     """
+    if isinstance(source, Settings):
+        return source
     environ = os.environ if environ is None else environ
     raw = _read(source)
     filled = _fill(raw, environ, "")
@@ -79,7 +82,7 @@ def _fill(value: Any, environ: Mapping[str, str], at: str) -> Any:
 def _override(raw: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
     """Lay TALARIA_SERVER__PORT=… and the like over the file; values are read as YAML."""
     for name in sorted(environ):
-        if not name.startswith(PREFIX) or "__" not in name and name not in _TOP_LEVEL:
+        if not name.startswith(PREFIX) or ("__" not in name and name not in _TOP_LEVEL):
             continue
         path = name[len(PREFIX) :].split("__")
         target: Any = raw
@@ -117,7 +120,11 @@ def _explain(item: Any, model: type[BaseModel]) -> str:
         known = _known(model, item["loc"][:-1])
         return f"{at}: there is no such key{_nearest(str(item['loc'][-1]), known)}"
     message = item["msg"]
-    shown = f" (it is {item['input']!r})" if isinstance(item["input"], str | int | float) and "key" not in at.lower() else ""
+    shown = (
+        f" (it is {item['input']!r})"
+        if isinstance(item["input"], str | int | float) and "key" not in at.lower()
+        else ""
+    )
     return f"{at}: {message[0].lower()}{message[1:]}{shown}"
 
 

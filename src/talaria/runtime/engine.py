@@ -55,6 +55,11 @@ class Engine:
         """Whether a session that wakes now has to wait for a place."""
         return len(self._owners) >= self._max_runs
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether no new work is taken any more."""
+        return self._stopping
+
     def is_working(self, session: str) -> bool:
         """Whether the session is at work or about to be."""
         return session in self._owners or session in self._ready

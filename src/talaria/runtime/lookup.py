@@ -1,6 +1,7 @@
 """Looking things up: runs, sessions, open questions, event streams; all within what a principal may see."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -71,7 +72,17 @@ class Lookup:
         letters = await self._store.inbox.pending(key.path)
         return [*([wake.data.decode()] if wake else []), *(each.run for each in letters if each.kind == "turn")]
 
-    async def follow(self, run_id: str, principal: Principal, after: Position = START) -> AsyncIterator[list[Frame]]:
+    async def check_position(self, run_id: str, after: Position) -> None:
+        """Refuse a position that is behind the end of a run.
+
+        Raises:
+            InvalidRequest: the run ended before it.
+        """
+        row = await self._store.index.get(RUN, run_id)
+        if row is not None and 0 < _run(row.data).last < after[0]:
+            raise InvalidRequest("this event id is of no event of this run; send back an id exactly as it was received")
+
+    async def follow(self, run_id: str, principal: Principal, after: Position = START) -> AsyncGenerator[list[Frame]]:
         """Yield a run's frames after a position, live or replayed, until its end.
 
         Raises:
@@ -84,8 +95,9 @@ class Lookup:
             row = await store.index.get(RUN, run_id)
             return None if row is None else RunSource(store.journal, store.blobs, key, run_id, _run(row.data).first)
 
-        async for frames in follow(self._hub, run_id, locate, after):
-            yield frames
+        async with aclosing(follow(self._hub, run_id, locate, after)) as batches:
+            async for frames in batches:
+                yield frames
 
     # Questions
 

@@ -71,7 +71,7 @@ class Owner:
                     if await self._drive(writer) is Ended.PARKED:
                         break
         except JournalError as error:
-            _log.error("journal_refused", session=state.key.path, error=error.message)
+            _log.error("journal_refused", session=state.path, error=error.message)
             self._abandon()
             return None
         finally:
@@ -91,7 +91,7 @@ class Owner:
     async def _start_next(self) -> bool:
         """Make a run of the next turn letter; False if there is none. Letters about runs that are over are consumed."""
         writer = self._the_writer
-        letters = await self._means.inbox.pending(writer.state.key.path)
+        letters = await self._means.inbox.pending(writer.state.path)
         in_line = [letter for letter in letters if letter.kind == "turn"]
         runs = {letter.run for letter in in_line}
         stale = [letter.key for letter in letters if letter.run not in runs]
@@ -174,7 +174,7 @@ class Owner:
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"
         writer.record(RunResumed(run=run.id, at=self._means.clock.now(), why=why))
-        _log.info("run_resumed", session=writer.state.key.path, run=run.id, why=why)
+        _log.info("run_resumed", session=writer.state.path, run=run.id, why=why)
 
     async def _fail(self, session: OpenRun) -> Ended:
         """A fault of the harness ends the run with an id that the log explains."""
@@ -195,7 +195,9 @@ class Owner:
         if self._live is None or self._live.run_id != run_id:
             if self._live is not None:
                 self._hub.disown(self._live.run_id)
-            self._live = self._hub.own(run_id, since)
+            run = self._the_writer.state.run
+            anchor = run.anchor if run is not None and run.id == run_id else 0
+            self._live = self._hub.own(run_id, since, anchor)
         return self._live
 
     def _publish(self, placed: Sequence[tuple[int, AnyEntry]]) -> None:
@@ -207,4 +209,6 @@ class Owner:
     def _abandon(self) -> None:
         """The journal took nothing more: followers are told, and a restart takes the run up where it is recorded."""
         if self._live is not None and not self._live.ended:
-            self._live.fail(TalariaError("the session's journal cannot be written; the run resumes once it can").message)
+            self._live.fail(
+                TalariaError("the session's journal cannot be written; the run resumes once it can").message
+            )

@@ -6,12 +6,14 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
+from talaria.core.errors import InvalidRequest
 from talaria.core.ids import SESSION_ID
 from talaria.core.messages import AssistantMessage, Message, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
 from talaria.core.text import valid_text
 
 MAX_QUERY = 1024 * 1024
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
+Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
 LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments", "outputSchema")
 
 
@@ -47,9 +49,9 @@ class ChatRequest(Body):
     thinking: Literal["enabled", "disabled"] | None = None
     use_server_memory: bool = True
     session_id: Annotated[str, Field(pattern=f"^(?:{SESSION_ID.pattern})$")] | None = None
-    user_id: str | int | None = None
-    assistant_id: str | int | None = None
-    agent: str | None = None
+    user_id: Identity | None = None
+    assistant_id: Identity | None = None
+    agent: Annotated[str, Field(max_length=256)] | None = None
     system: Annotated[str, Field(max_length=MAX_QUERY)] = ""
     tools: list[str] | None = None
     tool_context: dict[str, str] = Field(default={}, repr=False)
@@ -69,7 +71,10 @@ class ChatRequest(Body):
         if isinstance(data, dict):
             for name in LATER:
                 if data.get(name):  # pyright: ignore[reportUnknownMemberType]
-                    raise ValueError(f"'{name}' is not available in this version; leave it out")
+                    raise InvalidRequest(
+                        f"{name} is not available in this version; leave it out",
+                        ({"field": name, "message": "not available in this version; leave it out"},),
+                    )
             return {key: value for key, value in data.items() if key not in LATER}  # pyright: ignore[reportUnknownVariableType]
         return data  # pyright: ignore[reportUnknownVariableType]
 

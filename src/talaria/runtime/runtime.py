@@ -2,22 +2,22 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from talaria.agents.agent import Agent
+from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError
 from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
 from talaria.core.principal import Principal
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model
-from talaria.runtime.admission import Submitted
-from talaria.runtime.build import Parts, build
-from talaria.runtime.configure import read_settings
-from talaria.runtime.request import ChatRequest
 from talaria.runtime.results import RunResult
-from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
+
+if TYPE_CHECKING:  # what a runtime is made of takes half a second to import; whoever opens one waits for it
+    from talaria.runtime.admission import Submitted
+    from talaria.runtime.build import Parts
+    from talaria.runtime.settings import Settings
 
 
 class Runtime:
@@ -33,14 +33,16 @@ class Runtime:
 
     def __init__(
         self,
-        config: Mapping[str, Any] | str | os.PathLike[str] | Settings | None = None,
+        config: "Mapping[str, Any] | str | os.PathLike[str] | Settings | None" = None,
         *,
-        agents: Sequence[Agent] = (),
+        agents: Sequence[AgentSpec] = (),
         tools: Sequence[Tool[..., Any]] = (),
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.settings = config if isinstance(config, Settings) else read_settings(config)
+        from talaria.runtime.configure import read_settings  # noqa: PLC0415 - see above
+
+        self.settings: Settings = read_settings(config)
         self._agents = tuple(agents)
         self._tools = tuple(tools)
         self._model = model
@@ -48,13 +50,15 @@ class Runtime:
         self._parts: Parts | None = None
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> "Parts":
         """The parts, once open."""
         if self._parts is None:
             raise ConfigurationError("the runtime is not open; use 'async with talaria.Runtime(…) as runtime'")
         return self._parts
 
     async def __aenter__(self) -> "Runtime":
+        from talaria.runtime.build import build  # noqa: PLC0415 - see above
+
         self._parts = await build(self.settings, self._model, self._clock, self._agents, self._tools)
         await self._parts.engine.start()
         return self
@@ -72,7 +76,13 @@ class Runtime:
     # What a program does
 
     async def run(
-        self, agent: Agent, query: str, *, session: str | None = None, principal: Principal | None = None, **fields: Any
+        self,
+        agent: AgentSpec,
+        query: str,
+        *,
+        session: str | None = None,
+        principal: Principal | None = None,
+        **fields: Any,
     ) -> RunResult:
         """Run one turn to its end. `fields` are those of the chat request, in snake_case; `secrets` is toolContext.
 
@@ -88,7 +98,13 @@ class Runtime:
             outcomes.drop(run_id)
 
     async def stream(
-        self, agent: Agent, query: str, *, session: str | None = None, principal: Principal | None = None, **fields: Any
+        self,
+        agent: AgentSpec,
+        query: str,
+        *,
+        session: str | None = None,
+        principal: Principal | None = None,
+        **fields: Any,
     ) -> AsyncIterator[ChatEvent]:
         """Run one turn and yield its events as they happen; see `run` for `fields`.
 
@@ -101,8 +117,10 @@ class Runtime:
                 yield frame.event
 
     async def _submit(
-        self, agent: Agent, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
-    ) -> Submitted:
+        self, agent: AgentSpec, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
+    ) -> "Submitted":
+        from talaria.runtime.request import ChatRequest  # noqa: PLC0415 - see above
+
         self.parts.kit.catalog.add_agent(agent)
         run_id: str | None = fields.pop("run_id", None)
         if (secrets := fields.pop("secrets", None)) is not None:

@@ -12,7 +12,10 @@ def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> 
     renderer = (
         structlog.processors.JSONRenderer()
         if kind == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(),
+            exception_formatter=structlog.dev.plain_traceback,  # the default one shows local variables: secrets too
+        )
     )
     structlog.configure(
         processors=[

@@ -53,7 +53,12 @@ class Transcripts:
                     content |= {"finish": entry.error or entry.finish, "ms": entry.duration_ms}
                     self._write(key, entry.run, f"{entry.round:03}.answer", content)
                 case ToolFinished():
-                    content = {"tool": entry.name, "outcome": entry.outcome, "ms": entry.duration_ms, "text": entry.text}
+                    content = {
+                        "tool": entry.name,
+                        "outcome": entry.outcome,
+                        "ms": entry.duration_ms,
+                        "text": entry.text,
+                    }
                     round_ = self._rounds.get(entry.run, 0)
                     self._write(key, entry.run, f"{round_:03}.result.{quote(entry.call_id, safe='')[:80]}", content)
                 case RunFinished():

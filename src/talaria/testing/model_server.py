@@ -3,11 +3,13 @@
 In a test: `async with ModelServer([Step(text="Hello")]) as server:` and `server.base_url`.
 As a process: `python -m talaria.testing.model_server --script steps.json --port 0` prints `PORT n`; the file holds a
 list of steps, one for each model call after the newest user message (the last one is said again and again).
+Instead of a file, `--script module:function` names a function that makes a step of a request's body.
 """
 
 import argparse
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -144,20 +146,27 @@ def _in_order(steps: Iterable[Step]) -> Script:
     return lambda _: next(left, over)
 
 
-async def _serve(steps: Sequence[Step], port: int) -> None:
-    async with ModelServer(by_call(steps), port=port) as server:
+def load_script(name: str) -> Script:
+    """Return the script that `--script` names: a function, as module:function, or a JSON file of steps."""
+    module, colon, function = name.partition(":")
+    if colon and not Path(name).exists():
+        return cast("Script", getattr(import_module(module), function))
+    return by_call(msgspec.json.decode(Path(name).read_bytes(), type=tuple[Step, ...]))
+
+
+async def _serve(script: Script, port: int) -> None:
+    async with ModelServer(script, port=port) as server:
         print(f"PORT {server.port}", flush=True)  # noqa: T201 - the word that the starting process waits for
         await asyncio.Event().wait()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve a script from a file until the process is ended."""
+    """Serve a script until the process is ended."""
     parser = argparse.ArgumentParser(prog="python -m talaria.testing.model_server", description=main.__doc__)
-    parser.add_argument("--script", type=Path, required=True, help="a JSON file with a list of steps")
+    parser.add_argument("--script", required=True, help="a JSON file with a list of steps, or module:function")
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args(arguments)
-    steps = msgspec.json.decode(cast("Path", options.script).read_bytes(), type=tuple[Step, ...])
-    asyncio.run(_serve(steps, cast("int", options.port)))
+    asyncio.run(_serve(load_script(cast("str", options.script)), cast("int", options.port)))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
     stop: str | None = None
 
 
-class Suspended(Exception):  # noqa: N818 - not an error
+class Suspended(Exception):
     """The call waits for a person, or for a call before it that does. Nothing of it has run."""
 
 

@@ -46,11 +46,9 @@ class ThreadPool:
             threading.Thread(target=self._work, name=f"talaria-tool-{self._threads}", daemon=True).start()
         self._jobs.put((fn, future, loop))
         try:
-            return await asyncio.shield(future)
+            return await future
         except asyncio.CancelledError:
-            if not future.done():
-                self._stuck += 1
-                future.add_done_callback(self._unstick)
+            self._stuck += future.cancelled()
             raise
 
     def close(self) -> None:
@@ -58,14 +56,12 @@ class ThreadPool:
         for _ in range(self._threads):
             self._jobs.put(None)
 
-    def _unstick(self, future: asyncio.Future[Any]) -> None:
-        self._stuck -= 1
-        future.exception()  # nobody else will ask
-
     def _settle(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
         self._busy -= 1
         self._slots.release()
-        if error is not None:
+        if future.cancelled():  # the call was given up
+            self._stuck -= 1
+        elif error is not None:
             future.set_exception(error)
         else:
             future.set_result(value)

@@ -1,8 +1,9 @@
 """The journal in memory: a list of records a session."""
 
+from asyncio import Future, get_running_loop
 from collections.abc import AsyncIterator
 
-from talaria.core.errors import NotFound, SeqConflict, StaleOwner
+from talaria.core.errors import JournalError, NotFound, SeqConflict, StaleOwner
 from talaria.ports.journal import Batch, Record
 from talaria.stores.leases import LocalLeases
 from talaria.stores.memory.inbox import MemoryInbox
@@ -21,8 +22,16 @@ class MemoryJournal:
         self._leases = leases
         self._listeners = Listeners()
 
-    async def append(self, batch: Batch) -> int:
+    def append(self, batch: Batch) -> "Future[int]":
         """See the port."""
+        future: Future[int] = get_running_loop().create_future()
+        try:
+            future.set_result(self._append(batch))
+        except JournalError as error:
+            future.set_exception(error)
+        return future
+
+    def _append(self, batch: Batch) -> int:
         self._state.check()
         self._leases.check(batch)
         session = batch.session

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 
 from talaria.core.errors import ConfigurationError
@@ -28,14 +29,13 @@ class Files:
         self.generation = 0
         self.newest_letter = 0
         self._connections: list[sqlite3.Connection] = []
-        try:
-            self._open(owner)
-        except (sqlite3.Error, OSError) as error:
-            self.discard()
-            raise ConfigurationError(f"store.url: {self.path} cannot be opened with SQLite: {error}") from error
-        except BaseException:
-            self.discard()
-            raise
+        with ExitStack() as unless_all_opens:
+            unless_all_opens.callback(self.discard)
+            try:
+                self._open(owner)
+            except (sqlite3.Error, OSError) as error:
+                raise ConfigurationError(f"store.url: {self.path} cannot be opened with SQLite: {error}") from error
+            unless_all_opens.pop_all()
 
     @property
     def writer(self) -> sqlite3.Connection:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from talaria.core.errors import NotFound, StaleOwner
+from talaria.core.errors import JournalError, NotFound, StaleOwner
 from talaria.ports.journal import Batch, Record
 from talaria.stores.leases import LocalLeases
 from talaria.stores.signals import Listeners
@@ -34,12 +34,17 @@ class SqliteJournal:
         # Only the owner appends, and hears of it at once.
         self._poll = None if leases is not None else POLL_SECONDS
 
-    async def append(self, batch: Batch) -> int:
+    def append(self, batch: Batch) -> "asyncio.Future[int]":
         """See the port."""
-        if self._leases is None:
-            raise StaleOwner(f"{batch.session}: another process runs on this file, this one only reads")
-        self._leases.check(batch)
-        return await self._writer.run(lambda changes: changes.append(batch), lambda _: self._wake(batch.session))
+        try:
+            if self._leases is None:
+                raise StaleOwner(f"{batch.session}: another process runs on this file, this one only reads")
+            self._leases.check(batch)
+            return self._writer.submit(lambda changes: changes.append(batch), lambda _: self._wake(batch.session))
+        except JournalError as error:
+            refused: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+            refused.set_exception(error)
+            return refused
 
     def _wake(self, session: str) -> None:
         self._listeners.wake(session)

@@ -10,7 +10,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
         "INSERT INTO meta VALUES ('schema', 0), ('generation', 0), ('checked', 0)",
         # With rowids: entries of many sessions in one commit fill the same few pages, which is what is written.
-        "CREATE TABLE entry(session TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(session, seq))",
+        """CREATE TABLE entry(session TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL,
+             PRIMARY KEY(session, seq))""",
         "CREATE TABLE head(session TEXT PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID",
         """CREATE TABLE idx(kind TEXT NOT NULL, key TEXT NOT NULL, session TEXT NOT NULL, scope TEXT NOT NULL,
              at INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID""",

@@ -102,8 +102,10 @@ class Worker(Generic[C]):
                         job.error = job.error or StoreClosed("the store failed", operator=repr(error))
                 self._tell(self._deliver, jobs)
             del jobs  # or the last ones live on while this thread waits
-        self._finish()
-        self._tell(self._end, None)
+        try:
+            self._finish()
+        finally:
+            self._tell(self._end, None)
 
     def _take(self) -> "tuple[list[Job[C, Any]], bool]":
         jobs: list[Job[C, Any]] = []

@@ -1,5 +1,6 @@
 """The one writer: what piled up while a commit ran goes into the next, and one sync makes all of it durable."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -25,6 +26,14 @@ class Writer:
         self._heads = Heads(connection)
         self._failure = ""
         self._worker: Worker[Changes] = Worker("talaria-store-writer", self._perform, connection.close)
+
+    def submit(self, work: Callable[[Changes], T], then: Callable[[T], None] | None = None) -> "asyncio.Future[T]":
+        """Queue one operation; the future gives its result once it is durable. Cancelled, it may still be done.
+
+        Raises:
+            StoreClosed: nothing is written any more.
+        """
+        return self._worker.submit(work, then)
 
     async def run(self, work: Callable[[Changes], T], then: Callable[[T], None] | None = None) -> T:
         """Do one operation and return once it is durable. Cancelled, it may still have been done."""

@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 import pytest
 
-from talaria.core.errors import NotFound, SeqConflict, StaleOwner
+from talaria.core.errors import NotFound, SeqConflict, StaleOwner, StoreClosed
 from talaria.ports.journal import Batch, Drop
 from talaria.ports.store import Store
 from talaria.testing.store_contract.opening import SECONDS, SESSION, Opening, batch, letter, row, texts
@@ -62,6 +62,17 @@ class AppendContract(Opening):
         assert seqs == list(range(1, 101))
         assert texts(await store.journal.read(SESSION)) == [str(n) for n in range(100)]
 
+    async def test_appends_are_queued_at_the_call_and_refusals_come_through_the_future(self, store: Store) -> None:
+        first, refused, second = (store.journal.append(batch("x", at=at)) for at in (0, 5, 1))
+        assert await second == 2
+        assert await first == 1
+        with pytest.raises(SeqConflict):
+            await refused
+        await store.close()
+        closed = store.journal.append(batch("x", at=2))
+        with pytest.raises(StoreClosed):
+            await closed
+
     async def test_a_refused_append_does_not_hurt_those_beside_it(self, store: Store) -> None:
         appends = [store.journal.append(batch("x", session=f"s{n}", at=n % 2)) for n in range(40)]
         async with asyncio.timeout(SECONDS):
@@ -83,10 +94,9 @@ class AppendContract(Opening):
             assert texts(await store.journal.read(name)) == [f"{name}-{n}" for n in range(5)]
 
     async def test_a_cancelled_append_is_whole_or_absent_and_the_next_one_works(self, store: Store) -> None:
-        task = asyncio.create_task(store.journal.append(Batch(SESSION, 1, 0, (b"a", b"b"), (row("r"),))))
-        await asyncio.wait([task], timeout=0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        future = store.journal.append(Batch(SESSION, 1, 0, (b"a", b"b"), (row("r"),)))
+        await asyncio.wait([future], timeout=0)
+        future.cancel()
         await store.journal.append(batch("after", session="other"))
         written = await store.journal.read(SESSION)
         assert len(written) in (0, 2)

@@ -55,7 +55,7 @@ class DurableContract(Opening):
             await again.close()
 
     async def test_closing_waits_for_what_was_accepted(self, store: Store, tmp_path: Path) -> None:
-        appends = [asyncio.create_task(store.journal.append(batch("x", session=f"s{n:02}"))) for n in range(50)]
+        appends = [store.journal.append(batch("x", session=f"s{n:02}")) for n in range(50)]
         await asyncio.wait(appends, timeout=0)
         await store.close()
         results = await asyncio.gather(*appends, return_exceptions=True)

@@ -47,7 +47,7 @@ class LifetimeContract(Opening):
         await store.leases.release(SESSION, 1)
 
     async def test_what_was_begun_before_closing_is_finished_or_refused(self, store: Store) -> None:
-        appends = [asyncio.create_task(store.journal.append(batch("x", session=f"s{n}"))) for n in range(50)]
+        appends = [store.journal.append(batch("x", session=f"s{n}")) for n in range(50)]
         await asyncio.wait(appends, timeout=0)
         async with asyncio.timeout(SECONDS):
             await store.close()

@@ -1,0 +1,1 @@
+"""The HTTP face of a runtime: endpoints, event streams, problem documents, OpenAPI."""

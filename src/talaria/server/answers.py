@@ -1,0 +1,135 @@
+"""What the JSON endpoints answer, for the OpenAPI document. Tests hold the real answers against these models."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Answer(BaseModel):
+    """An answer. An absent optional field is left out, never null; clients ignore fields that they do not know."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class ToolCallView(Answer):
+    """A tool call. `arguments` is JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ApprovalView(Answer):
+    """An open question. Times are ISO 8601, UTC."""
+
+    request_id: str
+    run_id: str
+    session_id: str
+    user_id: str
+    tool_calls: list[ToolCallView]
+    reason: str
+    created_at: str
+    expires_at: str
+
+
+class ApprovalList(Answer):
+    """The open questions that this principal may decide."""
+
+    approvals: list[ApprovalView]
+
+
+class DecisionInForce(Answer):
+    """The decision in force for a question."""
+
+    request_id: str
+    decision: Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
+    decided_at: str
+    by: str = ""
+    arguments: dict[str, Any] = {}
+    comment: str = ""
+
+
+class RunView(Answer):
+    """How a run stands. `reason` is a finish reason or an error code."""
+
+    run_id: str
+    session_id: str
+    status: Literal["queued", "running", "waiting_approval", "finished"]
+    agent: str = ""
+    model_name: str = ""
+    started_at: str = ""
+    finished_at: str = ""
+    reason: str = ""
+    approvals: list[ApprovalView] = []
+
+
+class Cancelling(Answer):
+    """A run that has been asked to end, or had ended before."""
+
+    run_id: str
+    status: Literal["cancelling", "finished"]
+
+
+class SessionSummary(Answer):
+    """A session in a listing."""
+
+    session_id: str
+    user_id: str
+    assistant_id: str = ""
+    title: str
+    turns: int
+    created_at: str
+    updated_at: str
+
+
+class SessionPage(Answer):
+    """A page of sessions, newest first. `next` is the cursor of the page after it."""
+
+    sessions: list[SessionSummary]
+    next: str = ""
+
+
+class MessageView(Answer):
+    """A message of a session. `incomplete`: the model was cut off."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    reasoning: str = ""
+    tool_calls: list[ToolCallView] = []
+    tool_call_id: str = ""
+    name: str = ""
+    is_error: bool = False
+    incomplete: bool = False
+
+
+class SessionView(SessionSummary):
+    """A session with its messages and open questions."""
+
+    messages: list[MessageView]
+    active_run: str = ""
+    approvals: list[ApprovalView] = []
+
+
+class Health(Answer):
+    """How the server is."""
+
+    status: Literal["ok", "ready"]
+
+
+class FieldError(Answer):
+    """What is wrong with one field; its path is written like `history[0].role`."""
+
+    field: str
+    message: str
+
+
+class Problem(Answer):
+    """A problem document (RFC 9457). A conflict also carries what is in force, such as `runId` or `decision`."""
+
+    type: str = Field(json_schema_extra={"format": "uri-reference"})
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldError] = []

@@ -1,0 +1,80 @@
+"""The ASGI application of a runtime."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from talaria.core.errors import NotFound
+from talaria.runtime.runtime import Runtime
+from talaria.server.call import Call
+from talaria.server.cors import Cors
+from talaria.server.endpoint import Endpoint, MakeCall, Resource
+from talaria.server.endpoints import ENDPOINTS
+from talaria.server.problems import problem
+from talaria.server.streams import Streams
+
+LAST_WORDS = 0.1
+"""Seconds that streams of runs which have just ended get to be written out."""
+
+
+class Application:
+    """Serves a runtime over HTTP. Under a server that speaks the lifespan protocol it opens and closes it too."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.streams = Streams(runtime.settings.server)
+        self._cors = Cors(runtime.settings.server.cors)
+        self._router = Router(_routes(self._call, self._cors), redirect_slashes=False, default=self._unknown)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as an ASGI application."""
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        elif scope["type"] == "http":
+            answer = self._cors.preflight(Request(scope)) if scope["method"] == "OPTIONS" else None
+            await (answer or self._router)(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def stop(self, grace: float) -> None:
+        """Take no more runs, give running ones `grace` seconds, then end all streams."""
+        await self._runtime.parts.engine.stop(grace)
+        if self.streams:
+            await asyncio.sleep(LAST_WORDS)
+        self.streams.end_all()
+
+    def _call(self, request: Request) -> Call:
+        return Call(request, self._runtime.parts, self.streams)
+
+    async def _unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = str(scope["path"])
+        answer = problem(NotFound(f"there is nothing at '{path[:200]}'; GET /openapi.json lists what there is"))
+        answer.headers.update(self._cors.headers(Request(scope)))
+        await answer(scope, receive, send)
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self._runtime.__aenter__()
+        except Exception as error:
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop(self._runtime.settings.server.grace)
+        await self._runtime.close(0.0)
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def make_app(runtime: Runtime) -> Application:
+    """Return the ASGI application that serves `runtime`, which is opened by the caller or by the lifespan protocol."""
+    return Application(runtime)
+
+
+def _routes(make_call: MakeCall, cors: Cors) -> list[Route]:
+    paths: dict[str, list[Endpoint]] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, []).append(endpoint)
+    return [Route(path, Resource(each, make_call, cors.headers)) for path, each in paths.items()]

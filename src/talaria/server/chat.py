@@ -1,0 +1,47 @@
+"""Chat: a turn as a stream, decisions about its calls, cancelling it."""
+
+from functools import partial
+
+from starlette.responses import Response
+
+from talaria.runtime.desk import Decision
+from talaria.runtime.request import ChatRequest
+from talaria.server.body import read_body
+from talaria.server.call import Call, reply
+from talaria.server.event_stream import EventStream, stay
+from talaria.server.requests import ApprovalRequest, CancelRequest
+
+
+async def chat_stream(call: Call) -> EventStream:
+    """Put a turn on record, then stream it."""
+    request = await read_body(call.request, ChatRequest)
+    principal = call.principal
+    turn = await call.parts.admission.submit(request, principal)
+    cancel = partial(call.parts.desk.cancel, principal, turn.run_id)
+    return EventStream(
+        call.parts.lookup.follow(turn.run_id, principal),
+        turn.run_id,
+        call.streams,
+        {"X-Run-Id": turn.run_id, "X-Session-Id": turn.session_id},
+        cancel if request.on_disconnect == "cancel" else stay,
+    )
+
+
+async def decide(call: Call) -> Response:
+    """Decide about an open question; the answer is the decision in force."""
+    body = await read_body(call.request, ApprovalRequest)
+    decision = Decision(
+        body.request_id, body.decision == "APPROVE", body.arguments, body.comment, body.remember == "session"
+    )
+    return reply(await call.parts.desk.decide(call.principal, decision))
+
+
+async def approvals(call: Call) -> Response:
+    """The open questions that this principal may decide."""
+    return reply({"approvals": await call.parts.lookup.approvals(call.principal)})
+
+
+async def cancel(call: Call) -> Response:
+    """Ask a run to end."""
+    body = await read_body(call.request, CancelRequest)
+    return reply(await call.parts.desk.cancel(call.principal, body.run_id))

@@ -1,0 +1,98 @@
+"""An endpoint: what answers one method of one path, and what the OpenAPI document says of it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from talaria.core.errors import InternalError, TalariaError
+from talaria.core.ids import new_id
+from talaria.server.call import Call
+from talaria.server.event_stream import EventStream
+from talaria.server.problems import Refused, problem
+
+Answer = Response | EventStream
+
+
+class Handler(Protocol):
+    """Answers a request."""
+
+    __name__: str
+
+    def __call__(self, call: Call, /) -> Awaitable[Answer]:
+        """Answer, or raise a TalariaError that becomes a problem document."""
+        ...
+
+
+MakeCall = Callable[[Request], Call]
+MakeHeaders = Callable[[Request], dict[str, str]]
+
+_log = structlog.get_logger("talaria.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one path.
+
+    `answer` is the model of a JSON answer, `problems` are codes of what may go wrong, `query` are parameters with what
+    they mean. `resumes`: a stream that begins after an event id.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    body: type[BaseModel] | None = None
+    answer: type[BaseModel] | None = None
+    status: int = 200
+    is_stream: bool = False
+    resumes: bool = False
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    problems: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the operation: that of what handles it, in camelCase."""
+        return to_camel(self.handler.__name__)
+
+
+class Resource:
+    """All methods of one path, as an ASGI application: the boundary at which every error becomes an answer."""
+
+    def __init__(self, endpoints: Sequence[Endpoint], make_call: MakeCall, cors: MakeHeaders) -> None:
+        self._handlers = {each.method: each.handler for each in endpoints}
+        self._methods = ", ".join(sorted({*self._handlers, *(["HEAD"] if "GET" in self._handlers else [])}))
+        self._make_call = make_call
+        self._cors = cors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        answer = await self._answer(request)
+        answer.headers.update(self._cors(request))
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Answer:
+        try:
+            return await self._handler(request.method)(self._make_call(request))
+        except TalariaError as error:
+            return problem(error) if error.code != "internal" else self._fault(request, error)
+        except Exception as error:  # noqa: BLE001
+            return self._fault(request, error)
+
+    def _handler(self, method: str) -> Handler:
+        handler = self._handlers.get("GET" if method == "HEAD" else method)
+        if handler is None:
+            raise Refused(405, f"{method[:20]} is not possible here; use {self._methods}", {"Allow": self._methods})
+        return handler
+
+    def _fault(self, request: Request, error: Exception) -> Response:
+        fault = new_id("err")
+        _log.error("request_failed", fault=fault, method=request.method, path=request.url.path, exc_info=error)
+        return problem(InternalError(f"something went wrong inside the server; its log explains {fault}"))

@@ -1,0 +1,121 @@
+"""The table of endpoints: all that this server answers, and all that its OpenAPI document says."""
+
+from functools import cache
+
+import msgspec
+from starlette.responses import Response
+
+from talaria.runtime.request import ChatRequest
+from talaria.server import answers, chat, health, runs, sessions
+from talaria.server.call import Call
+from talaria.server.endpoint import Endpoint
+from talaria.server.openapi import openapi
+from talaria.server.requests import ApprovalRequest, CancelRequest
+
+USER = {"userId": "only what belongs to this user"}
+ASSISTANT = {"assistantId": "the session of this assistant"}
+PAGE = {"cursor": "`next` of the page before", "limit": "sessions in a page, 1 to 200"}
+AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
+
+
+async def document(_: Call) -> Response:
+    """This table, for machines."""
+    return Response(_document(), media_type="application/json")
+
+
+@cache
+def _document() -> bytes:
+    return msgspec.json.encode(openapi(ENDPOINTS))
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/ai-api/chat/stream",
+        chat.chat_stream,
+        "Run one turn of a session and stream what happens",
+        body=ChatRequest,
+        is_stream=True,
+        query=USER,
+        problems=("invalid_request", "forbidden", "conflict", "overloaded"),
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/chat/approval",
+        chat.decide,
+        "Decide about an open question; the first decision wins",
+        body=ApprovalRequest,
+        answer=answers.DecisionInForce,
+        query=USER,
+        problems=("invalid_request", "not_found", "conflict"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/approvals",
+        chat.approvals,
+        "List the open questions that you may decide",
+        answer=answers.ApprovalList,
+        query=USER,
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/chat/cancel",
+        chat.cancel,
+        "Ask a run to end",
+        body=CancelRequest,
+        answer=answers.Cancelling,
+        query=USER,
+        problems=("invalid_request", "not_found"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/runs/{runId}",
+        runs.run,
+        "How a run stands",
+        answer=answers.RunView,
+        query=USER,
+        problems=("not_found",),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/runs/{runId}/events",
+        runs.events,
+        "Stream a run's events after the last one you have, else from the start",
+        is_stream=True,
+        resumes=True,
+        query=AFTER | USER,
+        problems=("not_found",),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/sessions",
+        sessions.sessions,
+        "List sessions, newest first",
+        answer=answers.SessionPage,
+        query=PAGE | USER,
+        problems=("invalid_request",),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/sessions/{sessionId}",
+        sessions.session,
+        "Show a session with its messages",
+        answer=answers.SessionView,
+        query=ASSISTANT | USER,
+        problems=("invalid_request", "not_found"),
+    ),
+    Endpoint(
+        "DELETE",
+        "/ai-api/sessions/{sessionId}",
+        sessions.delete,
+        "Delete a session with all that hangs on it",
+        status=204,
+        query=ASSISTANT | USER,
+        problems=("invalid_request", "not_found", "conflict"),
+    ),
+    Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health),
+    Endpoint(
+        "GET", "/readyz", health.readyz, "The server can take runs", answer=answers.Health, problems=("overloaded",)
+    ),
+    Endpoint("GET", "/openapi.json", document, "This document"),
+)
