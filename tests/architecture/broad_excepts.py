@@ -13,5 +13,19 @@ class Boundary(NamedTuple):
     reason: str
 
 
-BROAD_EXCEPTS: dict[str, Boundary] = {}
+BROAD_EXCEPTS: dict[str, Boundary] = {
+    "agents/tool_step.py": Boundary(1, "a task group wraps what its tasks raise; the first is raised again"),
+    "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
+    "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
+    "runtime/engine.py": Boundary(1, "a session's owner: the other sessions go on"),
+    "runtime/owner.py": Boundary(1, "a run: it ends with an id that the log explains"),
+    "server/endpoint.py": Boundary(1, "a request: it is answered with an id that the log explains"),
+    "server/event_stream.py": Boundary(1, "a stream that has begun: it ends with an error event"),
+    "stores/sqlite/reader.py": Boundary(1, "a query: it must not hurt the others"),
+    "stores/sqlite/worker.py": Boundary(1, "the store's thread: whoever waits must be told"),
+    "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
+    "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
+    "tools/stages/run.py": Boundary(1, "a tool's body: the model is told"),
+    "tools/threads.py": Boundary(1, "a tool's body on a thread: its caller is told"),
+}
 """File below src/talaria, such as "tools/stages/run.py" → its broad excepts."""

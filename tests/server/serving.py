@@ -10,6 +10,7 @@ from talaria.ports.clock import Clock
 from talaria.server.app import Application, make_app
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import ScriptedModel
+from tests.polling import eventually
 from tests.server.client import Client
 from tests.server.sse import Event
 
@@ -28,7 +29,7 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def serving(
-    model: ScriptedModel,
+    model: ScriptedModel | None,
     *,
     tools: Sequence[Tool[..., Any]] = (),
     agents: Sequence[Agent] = (),
@@ -39,7 +40,21 @@ async def serving(
     settings = {"store": {"url": "memory://"}} | config
     async with Runtime(settings, model=model, tools=tools, agents=agents, clock=clock or FakeClock()) as runtime:
         app = make_app(runtime)
-        yield Served(Client(app), app, runtime, model)
+        yield Served(Client(app), app, runtime, model or ScriptedModel())
+
+
+async def parked(served: Served, run_id: str) -> None:
+    """Wait until the run waits for a person and holds nothing any more."""
+    await status(served, run_id, "waiting_approval")
+
+
+async def status(served: Served, run_id: str, wanted: str) -> None:
+    """Wait until the run stands so."""
+
+    async def stands() -> bool:
+        return (await served.client.get(f"/ai-api/runs/{run_id}")).json["status"] == wanted
+
+    await eventually(stands, f"the run being {wanted}")
 
 
 def plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from talaria.core.errors import TalariaError
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Batch, Drop, Put
 from talaria.ports.store import Store
-from talaria.stores.open import open_store
+from talaria.runtime.stores import open_store
 
 sessions = st.sampled_from(["t/u/-/a", "t/u/-/a/run", "t/u/-/a.b", "t/v/-/ü"])
 kinds = st.sampled_from(["run", "open"])

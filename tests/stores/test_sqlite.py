@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from talaria.ports.store import Store
-from talaria.stores.open import open_store
+from talaria.runtime.stores import open_store
 from talaria.testing.store_contract import DurableStoreContract
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from talaria.core.errors import ConfigurationError
 from talaria.ports.journal import Batch
-from talaria.stores.open import open_store
+from talaria.runtime.stores import open_store
 from talaria.stores.sqlite.store import SqliteStore
 from tests.stores.processes import SECONDS, child
 

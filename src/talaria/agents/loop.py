@@ -1,7 +1,6 @@
 """The loop: decide, act, record, until the run parks or ends."""
 
 from enum import Enum
-from typing import assert_never
 
 from talaria.agents.decide import CallModel, Expire, Park, RunTools, Stop, decide
 from talaria.agents.model_step import call_model
@@ -40,8 +39,6 @@ async def drive(session: OpenRun) -> Ended:
             case Stop() as stop:
                 await finish(session, stop)
                 return Ended.FINISHED
-            case action:
-                assert_never(action)
 
 
 async def park(session: OpenRun, until: int) -> bool:

@@ -123,11 +123,12 @@ def unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
     seen = set(run.call_ids)
     parts: list[AssistantPart] = []
     for part in message.parts:
+        fresh = part
         if isinstance(part, ToolCall):
             if not part.id or part.id in seen:
-                part = ToolCall(new_id("call"), part.name, part.arguments, part.provider_id or part.id, part.payload)
+                fresh = ToolCall(new_id("call"), part.name, part.arguments, part.provider_id or part.id, part.payload)
             seen.add(part.id)
-        parts.append(part)
+        parts.append(fresh)
     return AssistantMessage(tuple(parts), message.model, message.incomplete)
 
 

@@ -33,7 +33,9 @@ from talaria.tools.threads import ThreadPool
 class Recorder(Protocol):
     """Keeps each round's request somewhere people can read it."""
 
-    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None: ...
+    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None:
+        """A round begins with this request; `redactor` masks the run's secrets."""
+        ...
 
 
 class Means:

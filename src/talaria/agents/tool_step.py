@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import cast
 
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import Outcome, StopRaised, ToolFinished
@@ -87,11 +88,12 @@ async def run_tools(session: OpenRun, chain: Proceed, calls: tuple[CallState, ..
         session.on_mail = None
 
 
-def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = failures
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def _first(error: BaseException) -> BaseException:
+    """The first of the errors in a group of groups."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    group = cast("BaseExceptionGroup[BaseException]", error)
+    return _first(group.exceptions[0])
 
 
 def record_outcome(session: OpenRun, call: CallState, done: ToolOutcome, duration_ms: int) -> None:

@@ -1,6 +1,7 @@
 """Text that every store and wire can hold: no U+0000, no lone surrogates; JSON that survives dirty senders."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -62,9 +63,7 @@ def valid_json(value: Any) -> Any:
         return [valid_json(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):
         return {valid_text(str(key)): valid_json(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def loads_raw(data: bytes | str) -> Any:

@@ -91,18 +91,18 @@ async def read_events(reply: ClientResponse) -> AsyncIterator[Event]:
     """
     if reply.status != 200:
         raise AskError(f"the server answered {reply.status}: {(await reply.text())[:500]}")
-    id_, data = "", ""
+    id_, data = "", list[str]()
     async for raw in reply.content:
         line = raw.decode().rstrip("\r\n")
         field, _, value = line.partition(":")
         if not line and data:
-            body = json.loads(data)
+            body = json.loads("\n".join(data))
             yield Event(id_, str(body.get("type", "")), body)
-            id_, data = "", ""
+            id_, data = "", []
         elif field == "id":
             id_ = value.removeprefix(" ")
         elif field == "data":
-            data += value.removeprefix(" ")
+            data.append(value.removeprefix(" "))
 
 
 async def replay(http: ClientSession, base_url: str, run_id: str) -> Transcript:

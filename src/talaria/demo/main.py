@@ -30,18 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     screen = Screen(sys.stdout, styled=wants_style(sys.stdout))
     _greet(screen, options)
     with workspace(options) as place:
-        code = _run(screen, options, place)
-        if code == WRONG:
-            screen.title("What the processes said last")
-            screen.note(place.last_words())
-    return code
+        return _run(screen, options, place)
 
 
 def _run(screen: Screen, options: Options, place: Workspace) -> int:
     began = monotonic()
     try:
         played = asyncio.run(_interruptible(options, place, screen))
-        return _judge(screen, options, played, monotonic() - began)
+        checks = _judge(screen, options, played)
+        screen.title(_verdict(checks, monotonic() - began))
+        screen.note(f"the report: {options.out}")
+        return RIGHT if all(check.passed for check in checks) else WRONG
     except TimeoutError:
         screen.event(f"the demo failed: it took longer than {options.limit:g} s")
     except _FAILURES as error:
@@ -49,6 +48,7 @@ def _run(screen: Screen, options: Options, place: Workspace) -> int:
     except asyncio.CancelledError:
         screen.event("interrupted; everything that was started has ended")
         return INTERRUPTED
+    screen.note(f"what the processes said last:\n{place.last_words()}")
     return WRONG
 
 
@@ -77,18 +77,17 @@ async def _interruptible(options: Options, place: Workspace, screen: Screen) -> 
     return await play(options, place, Watcher(show.event, show.connection), started)
 
 
-def _judge(screen: Screen, options: Options, played: Played, seconds: float) -> int:
-    """Write the report, show the check list, and say what it comes to."""
+def _judge(screen: Screen, options: Options, played: Played) -> list[Check]:
+    """Write the report, if there is one, and show the check list."""
     day = played.today - timedelta(days=1)
     truth = make_world(options.seed, played.today, options.zone).truths[day]
-    options.out.write_text(played.evidence.streamed.answer.strip() + "\n", "utf-8")
-    checks = check_all(played.evidence, truth)
+    if answer := played.evidence.streamed.answer.strip():
+        options.out.write_text(f"{answer}\n", "utf-8")
     screen.title(f"Checks: {day} in {options.zone}, seed {options.seed}")
+    checks = check_all(played.evidence, truth)
     for check in checks:
         screen.check(check.name, check.detail, passed=check.passed)
-    screen.title(_verdict(checks, seconds))
-    screen.note(f"the report: {options.out}")
-    return RIGHT if all(check.passed for check in checks) else WRONG
+    return checks
 
 
 def _verdict(checks: list[Check], seconds: float) -> str:

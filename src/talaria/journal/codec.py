@@ -15,7 +15,7 @@ UPGRADES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From an old tag to a function that returns the same entry in the next version's shape, `type` included."""
 
 _encode = msgspec.json.Encoder().encode
-_decode: Callable[[bytes], AnyEntry | Oversize] = msgspec.json.Decoder(AnyEntry | Oversize).decode  # pyright: ignore[reportAssignmentType]
+_decode: Callable[[bytes], AnyEntry | Oversize] = msgspec.json.Decoder(AnyEntry | Oversize).decode
 
 
 class _Tag(msgspec.Struct):
@@ -48,7 +48,7 @@ def decode_entry(data: bytes) -> AnyEntry | Oversize:
     raw: dict[str, Any] = msgspec.json.decode(data)
     while raw["type"] in UPGRADES:
         raw = UPGRADES[raw["type"]](raw)
-    return msgspec.convert(raw, AnyEntry)  # pyright: ignore[reportArgumentType, reportReturnType]
+    return msgspec.convert(raw, AnyEntry)
 
 
 def blob_ref(data: bytes) -> str:

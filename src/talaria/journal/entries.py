@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_f
     task: str = ""
 
 
-class TurnStarted(Entry, tag="turn_started.1"):
+class TurnStarted(Entry, frozen=True, tag="turn_started.1"):
     """A request became a run of this session. `secrets` names the secrets it came with, never their values."""
 
     agent: str
@@ -59,18 +59,18 @@ class TurnStarted(Entry, tag="turn_started.1"):
     detached: bool = True
 
 
-class ContextSet(Entry, tag="context_set.1"):
+class ContextSet(Entry, frozen=True, tag="context_set.1"):
     """The system prompt or the tools that the model sees are new from here on."""
 
     system: str
     tools: tuple[ToolSpec, ...] = ()
 
 
-class ModelFinished(Entry, tag="model_finished.1"):
+class ModelFinished(Entry, frozen=True, tag="model_finished.1"):
     """A model call ended. `epoch` and `attempt` are those of its streamed text.
 
-    An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error, and
-    `error_text` a sentence for a person.
+    An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
+    and `error_text` a sentence for a person.
     """
 
     round: int
@@ -85,7 +85,7 @@ class ModelFinished(Entry, tag="model_finished.1"):
     error_text: str = ""
 
 
-class ToolStarted(Entry, tag="tool_started.1"):
+class ToolStarted(Entry, frozen=True, tag="tool_started.1"):
     """A call is about to run: durable before it does."""
 
     call_id: str
@@ -96,7 +96,7 @@ class ToolStarted(Entry, tag="tool_started.1"):
 Outcome = Literal["ok", "error", "refused", "cancelled", "unknown"]
 
 
-class ToolFinished(Entry, tag="tool_finished.1"):
+class ToolFinished(Entry, frozen=True, tag="tool_finished.1"):
     """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed."""
 
     call_id: str
@@ -108,7 +108,7 @@ class ToolFinished(Entry, tag="tool_finished.1"):
     blob: str = ""
 
 
-class StopRaised(Entry, tag="stop_raised.1"):
+class StopRaised(Entry, frozen=True, tag="stop_raised.1"):
     """A tool ended the run."""
 
     call_id: str
@@ -118,7 +118,7 @@ class StopRaised(Entry, tag="stop_raised.1"):
 Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
 
 
-class ApprovalRequested(Entry, tag="approval_requested.1"):
+class ApprovalRequested(Entry, frozen=True, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
     `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
@@ -133,8 +133,8 @@ class ApprovalRequested(Entry, tag="approval_requested.1"):
     round: int = 0
 
 
-class ApprovalResolved(Entry, tag="approval_resolved.1"):
-    """The question has its answer; anything but approved or edited is a refusal. `arguments`: the edited ones."""
+class ApprovalResolved(Entry, frozen=True, tag="approval_resolved.1"):
+    """The question has its answer; anything but approved or edited is a refusal."""
 
     request_id: str
     call_id: str
@@ -145,19 +145,19 @@ class ApprovalResolved(Entry, tag="approval_resolved.1"):
     remember: bool = False
 
 
-class RunParked(Entry, tag="run_parked.1"):
+class RunParked(Entry, frozen=True, tag="run_parked.1"):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
     until: int
 
 
-class RunResumed(Entry, tag="run_resumed.1"):
+class RunResumed(Entry, frozen=True, tag="run_resumed.1"):
     """Back at work: `woken` from parking, or `recovered` after its owner died."""
 
     why: Literal["woken", "recovered"]
 
 
-class CancelRequested(Entry, tag="cancel_requested.1"):
+class CancelRequested(Entry, frozen=True, tag="cancel_requested.1"):
     """Somebody wants the run to end; `why`: cancelled, superseded or interrupted (the last two by a newer message)."""
 
     why: Literal["cancelled", "superseded", "interrupted"] = "cancelled"
@@ -169,7 +169,7 @@ FinishReason = Literal[
 ]
 
 
-class RunFinished(Entry, tag="run_finished.1"):
+class RunFinished(Entry, frozen=True, tag="run_finished.1"):
     """The run is over: `reason`, or an `error` code with a sentence for a person. `usage` sums its model calls."""
 
     reason: FinishReason | Literal["error"]

@@ -64,6 +64,14 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_answer(state, run, entry)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
+        case _:
+            _move_run(state, run, entry)
+
+
+def _move_run(
+    state: SessionState, run: RunState, entry: StopRaised | RunParked | RunResumed | CancelRequested | RunFinished
+) -> None:
+    match entry:
         case StopRaised():
             run.stopped = entry
         case RunParked():

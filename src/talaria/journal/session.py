@@ -113,7 +113,7 @@ class SessionWriter:
         else:
             first, self._settled = self._durable, mark
             self._durable += len(entries)
-            self._publish([(first + at, entry) for at, entry in enumerate(entries, 1)])
+            self._tell([(first + at, entry) for at, entry in enumerate(entries, 1)])
         waiters, self._waiters = self._waiters, []
         for target, waiter in waiters:
             if waiter.done():
@@ -124,6 +124,12 @@ class SessionWriter:
                 self._waiters.append((target, waiter))
         if self._waiters:
             self._append()
+
+    def _tell(self, placed: list[tuple[int, AnyEntry]]) -> None:
+        try:
+            self._publish(placed)
+        except Exception as error:  # noqa: BLE001 - what watches entries must not stop the journal
+            self._broken = error  # whoever waits must not wait for ever; the session is read again
 
 
 async def load_state(journal: Journal, blobs: Blobs, key: SessionKey) -> SessionState:

@@ -28,7 +28,7 @@ class RunSource:
         self.ended = False
 
     async def replay(self, after: Position) -> AsyncIterator[list[Frame]]:
-        """Yield what the journal has after `after`; `seq` is then the last entry read, `ended` whether it was the end."""
+        """Yield what the journal has after `after`; then `seq` is the last entry read, `ended` if it was the end."""
         self.seq = max(after[0] - 1, self._first - 1)
         stale = after[1] > 0 and not await self._is_recorded(after)
         if stale:

@@ -1,6 +1,6 @@
 """The live buffers of this process, by run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from talaria.live.buffer import LiveBuffer
@@ -40,7 +40,7 @@ class Hub:
         self._owned.discard(run_id)
 
     @contextmanager
-    def following(self, run_id: str) -> Iterator[Callable[[int], LiveBuffer]]:
+    def following(self, run_id: str) -> Generator[Callable[[int], LiveBuffer]]:
         """Keep the run's buffer while somebody follows it; gives a function that opens it, complete after a seq."""
         followed: list[LiveBuffer] = []
 

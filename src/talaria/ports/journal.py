@@ -85,8 +85,10 @@ class Journal(Protocol):
         ...
 
     async def delete(self, session: str) -> None:
-        """Remove the session and all that hangs on it: entries, index rows, letters, blobs, and its turns' own journals
-        (paths that begin with `session/`). Unknown sessions are no error.
+        """Remove the session and all that hangs on it: entries, index rows, letters, blobs.
+
+        The journals of turns without server memory (paths that begin with `session/`) go too. Unknown sessions are no
+        error.
         """
         ...
 

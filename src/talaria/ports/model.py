@@ -116,7 +116,10 @@ class HttpReply(Protocol):
     """A reply whose head is here and whose body is still coming."""
 
     @property
-    def status(self) -> int: ...
+    def status(self) -> int:
+        """The HTTP status."""
+        ...
+
     @property
     def headers(self) -> Sequence[tuple[str, str]]:
         """Names in lower case."""
@@ -146,7 +149,9 @@ class Transport(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close all connections."""
+        ...
 
 
 class Decoder(Protocol):

@@ -12,15 +12,29 @@ class Store(Protocol):
     """What an adapter of `store.url` opens. `journal.append` writes entries, index, letters and blobs as one."""
 
     @property
-    def journal(self) -> Journal: ...
+    def journal(self) -> Journal:
+        """Entries."""
+        ...
+
     @property
-    def index(self) -> Index: ...
+    def index(self) -> Index:
+        """Rows found across sessions."""
+        ...
+
     @property
-    def inbox(self) -> Inbox: ...
+    def inbox(self) -> Inbox:
+        """Letters."""
+        ...
+
     @property
-    def leases(self) -> Leases: ...
+    def leases(self) -> Leases:
+        """Ownership."""
+        ...
+
     @property
-    def blobs(self) -> Blobs: ...
+    def blobs(self) -> Blobs:
+        """Large payloads."""
+        ...
 
     async def check(self) -> None:
         """Return if the store can be written to.

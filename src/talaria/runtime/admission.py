@@ -7,7 +7,7 @@ from difflib import get_close_matches
 import structlog
 
 from talaria.agents.agent import AgentSpec
-from talaria.core.errors import Conflict, Forbidden, InvalidRequest
+from talaria.core.errors import Conflict, Forbidden, InvalidRequest, Overloaded
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -66,22 +66,32 @@ class Admission:
             return known
         self._engine.check_room(self._settings.server.queue)
         async with _Claim(self._claimed, key.path, reject=request.when_busy == "reject"):
-            await self._make_way(request, key)
+            ahead = await self._ahead(key)
+            await self._make_way(request, key, ahead)
             letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
-            return await self._put(letter, key, request)
+            return await self._put(letter, key, request, ahead)
 
-    async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest) -> Submitted:
+    async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest, ahead: list[str]) -> Submitted:
         run_id = letter.run
+        must_wait = self._engine.is_working(key.path)
         self._secrets.keep(run_id, request.tool_context)
         in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS)
         if in_force.run != run_id:
             self._secrets.drop(run_id)
             return self._replay(in_force, read_turn(letter))
-        place = len(await self._store.inbox.pending(key.path))
-        if self._hub.get(run_id) is None and (place > 1 or self._engine.is_full):
-            self._hub.own(run_id, 0).tell_place(max(1, place - 1) + (0 if place > 1 else self._engine.lined_up))
+        place = len(ahead) + 1 if must_wait else self._engine.lined_up
+        if self._hub.get(run_id) is None and (must_wait or self._engine.is_full):
+            self._hub.own(run_id, 0).tell_place(max(1, place))
             self._hub.disown(run_id)
         return Submitted(run_id, key.session, key, True)
+
+    async def _ahead(self, key: SessionKey) -> list[str]:
+        """The runs that wait in this session's line."""
+        letters = await self._store.inbox.pending(key.path)
+        ahead = [letter.run for letter in letters if letter.kind == "turn"]
+        if len(ahead) >= max(1, self._settings.server.queue):
+            raise Overloaded(f"{len(ahead)} turns wait in session '{key.session}'; try again later", retry_after=5)
+        return ahead
 
     # Idempotency
 
@@ -102,22 +112,20 @@ class Admission:
 
     # A busy session
 
-    async def _make_way(self, request: ChatRequest, key: SessionKey) -> None:
+    async def _make_way(self, request: ChatRequest, key: SessionKey, ahead: list[str]) -> None:
         """A running turn is waited for, refused for, or cancelled; a parked one gives way by itself."""
         if request.when_busy == "queue":
             return
-        waiting = await self._store.inbox.pending(key.path)
-        turns = [letter for letter in waiting if letter.kind == "turn"]
         current = await self._running(key)
-        if request.when_busy == "reject":
-            if turns or current:
-                raise Conflict(
-                    f"session '{key.session}' is busy with another turn; wait for it, or send whenBusy queue or interrupt",
-                    {"runId": current or turns[0].run},
-                )
-            return
-        for run_id in [*([current] if current else []), *(letter.run for letter in turns)]:
-            await self._store.inbox.put(cancel_letter(key.path, run_id, self._clock.now()))
+        busy = [*([current] if current else []), *ahead]
+        if request.when_busy == "interrupt":
+            for run_id in busy:
+                await self._store.inbox.put(cancel_letter(key.path, run_id, self._clock.now()))
+        elif busy:
+            raise Conflict(
+                f"session '{key.session}' is busy with another turn; wait for it, or send whenBusy queue or interrupt",
+                {"runId": busy[0]},
+            )
 
     async def _running(self, key: SessionKey) -> str | None:
         """The session's running (not parked) run."""

@@ -29,7 +29,7 @@ from talaria.runtime.owner import Owner
 from talaria.runtime.routes import make_routes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
-from talaria.stores.open import open_store
+from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.declaration import Tool
 from talaria.tools.threads import ThreadPool
@@ -111,7 +111,7 @@ async def build(
 
 
 def _transport() -> Transport:
-    from talaria.models.http import AioHttpTransport  # its library takes 0.2 s to import, and tests do without
+    from talaria.models.http import AioHttpTransport  # noqa: PLC0415 - its library takes 0.2 s to import, and tests do without
 
     return AioHttpTransport()
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
@@ -75,9 +75,11 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
     found: list[AgentSpec] = list(agents)
     catalog.add_tools(tools)
     for name in settings.plugins:
-        module = _import(name)
-        catalog.add_tools(value for value in vars(module).values() if isinstance(value, Tool))
-        found.extend(value for value in vars(module).values() if isinstance(value, AgentSpec))
+        for value in _import(name):
+            if isinstance(value, Tool):
+                catalog.registry.add(cast("Tool[..., Any]", value))
+            elif isinstance(value, AgentSpec):
+                found.append(value)
     for each in settings.agents:
         catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
     for agent in found:
@@ -91,9 +93,10 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
     return catalog
 
 
-def _import(name: str) -> Any:
+def _import(name: str) -> list[object]:
+    """What a plugin module has."""
     try:
-        return import_module(name)
+        return list(vars(import_module(name)).values())
     except ConfigurationError:
         raise
     except Exception as error:
@@ -101,7 +104,7 @@ def _import(name: str) -> Any:
 
 
 def _check_required(settings: Settings, catalog: Catalog) -> None:
-    """A misspelt name in approval.requiredTools would leave a tool unguarded; only the shipped default may be absent."""
+    """A misspelt name would leave a tool unguarded; only the shipped default may name tools that are not there."""
     if "required_tools" not in settings.approval.model_fields_set:
         return
     names = catalog.registry.names

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -22,7 +22,7 @@ def read_settings(
     source: Mapping[str, Any] | str | os.PathLike[str] | Settings | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Return the settings of a mapping, of a file, themselves, or (None) of ./talaria.yaml where there is one, else the defaults.
+    """Return the settings of a mapping or a file; of None: ./talaria.yaml where there is one, else the defaults.
 
     Raises:
         ConfigurationError: a file, key or value is wrong; the message names it.
@@ -85,16 +85,17 @@ def _override(raw: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]
         if not name.startswith(PREFIX) or ("__" not in name and name not in _TOP_LEVEL):
             continue
         path = name[len(PREFIX) :].split("__")
-        target: Any = raw
+        target = raw
         model: Any = Settings
         for depth, part in enumerate(path):
             key, model = _key(model, part, name)
             if depth == len(path) - 1:
                 target[key] = yaml.safe_load(environ[name]) if environ[name] else ""
             else:
-                target = target.setdefault(key, {})
-                if not isinstance(target, dict):
+                inner: Any = target.setdefault(key, {})
+                if not isinstance(inner, dict):
                     raise ConfigurationError(f"{name}: '{key}' is a list; set it in the file")
+                target = cast("dict[str, Any]", inner)
     return raw
 
 

@@ -1,7 +1,5 @@
 """Deleting a session, with everything that hangs on it."""
 
-import asyncio
-
 from talaria.core.errors import Conflict
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
@@ -12,7 +10,6 @@ from talaria.runtime.lookup import Lookup
 
 PATIENCE = 10.0
 """Seconds that a running turn has to end."""
-STEP = 0.05
 
 
 class Deletion:
@@ -32,12 +29,8 @@ class Deletion:
         """
         row = await self._lookup.session_row(principal, session_id, assistant)
         await self._cancel_all(row.key)
-        try:
-            async with asyncio.timeout(PATIENCE):
-                while self._engine.is_working(row.key):
-                    await asyncio.sleep(STEP)
-        except TimeoutError:
-            raise Conflict(f"session '{session_id}' still runs; cancel its run and try again") from None
+        if not await self._engine.settle(row.key, PATIENCE):
+            raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
         self._engine.forget(row.key)
         await self._kit.store.journal.delete(row.key)
 

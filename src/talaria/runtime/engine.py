@@ -31,7 +31,7 @@ class Engine:
         self._make_owner = make_owner
         self._max_runs = kit.settings.server.max_runs
         self._owners: dict[str, Owner] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, None] = {}
         self._warm: dict[str, tuple[int, SessionState]] = {}
         self._background: list[asyncio.Task[None]] = []
@@ -64,6 +64,14 @@ class Engine:
         """Whether the session is at work or about to be."""
         return session in self._owners or session in self._ready
 
+    async def settle(self, session: str, seconds: float) -> bool:
+        """Wait until the session is no longer at work; return whether it came to that in time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while (task := self._tasks.get(session)) is not None and loop.time() < end:
+            await asyncio.wait([task], timeout=end - loop.time())
+        return not self.is_working(session)
+
     async def start(self) -> None:
         """Take up what an earlier process left, then listen."""
         mail = self._store.inbox.watch()
@@ -76,11 +84,12 @@ class Engine:
     async def stop(self, grace: float) -> None:
         """Give running runs `grace` seconds, then stop them where they are; they resume at the next start."""
         self._stopping = True
-        if self._tasks and grace > 0:
-            await asyncio.wait(self._tasks, timeout=grace)
-        for task in (*self._tasks, *self._background):
+        tasks = set(self._tasks.values())
+        if tasks and grace > 0:
+            await asyncio.wait(tasks, timeout=grace)
+        for task in (*tasks, *self._background):
             task.cancel()
-        await asyncio.gather(*self._tasks, *self._background, return_exceptions=True)
+        await asyncio.gather(*tasks, *self._background, return_exceptions=True)
 
     def check_room(self, queue: int) -> None:
         """Refuse new work when all places to run and to wait are taken, or the engine is stopping.
@@ -120,9 +129,7 @@ class Engine:
             session = next(iter(self._ready))
             del self._ready[session]
             self._owners[session] = owner = self._make_owner()
-            task = asyncio.create_task(self._own(session, owner), name=f"owner {session}")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks[session] = asyncio.create_task(self._own(session, owner), name=f"owner {session}")
 
     async def _own(self, session: str, owner: Owner) -> None:
         epoch = None
@@ -136,12 +143,12 @@ class Engine:
             left = await owner.own(state, epoch)
             if left is not None and left.seq:
                 self._warm[session] = (self._clock.now() + WARM_MS, left)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a session's boundary: the others go on
             _log.exception("owner_failed", session=session)
         finally:
-            del self._owners[session]
             if epoch is not None:
                 await self._store.leases.release(session, epoch)
+            del self._owners[session], self._tasks[session]
             if owner.has_mail and epoch is not None:
                 self._ready[session] = None
             self._pump()

@@ -109,13 +109,19 @@ class Owner:
         writer, body = self._the_writer, read_turn(letter)
         now = self._means.clock.now()
         self._open_live(letter.run, writer.state.seq)
-        system, tools = self._grants.context(body)
+        system, tools = self._context(body)
         prompt = writer.state.prompt
         entries: list[AnyEntry] = []
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
         entries.append(self._turn(letter, body, now))
         writer.record(*entries, consumed=[letter.key])
+
+    def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
+        try:
+            return self._grants.context(body)
+        except InvalidRequest:  # the agent or a tool has gone since; the run ends with that error, in `_drive`
+            return "", ()
 
     def _turn(self, letter: Letter, body: TurnBody, now: int) -> TurnStarted:
         when = datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone)
@@ -162,8 +168,8 @@ class Owner:
             return Ended.FINISHED
         except JournalError:
             raise
-        except Exception:
-            return await self._fail(session or OpenRun(self._means, writer, live, Granted()))
+        except Exception as error:  # noqa: BLE001 - a run's boundary: the others go on
+            return await self._fail(session or OpenRun(self._means, writer, live, Granted()), error)
         finally:
             self.session = None
 
@@ -176,10 +182,10 @@ class Owner:
         writer.record(RunResumed(run=run.id, at=self._means.clock.now(), why=why))
         _log.info("run_resumed", session=writer.state.path, run=run.id, why=why)
 
-    async def _fail(self, session: OpenRun) -> Ended:
+    async def _fail(self, session: OpenRun, error: Exception) -> Ended:
         """A fault of the harness ends the run with an id that the log explains."""
         fault = new_id("err")
-        session.log.exception("run_failed", fault=fault)
+        session.log.error("run_failed", fault=fault, exc_info=error)
         message = f"something went wrong inside the server; its log explains {fault}"
         await finish(session, Stop(error="internal", message=message))
         return Ended.FINISHED

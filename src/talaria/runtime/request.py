@@ -76,7 +76,7 @@ class ChatRequest(Body):
                         ({"field": name, "message": "not available in this version; leave it out"},),
                     )
             return {key: value for key, value in data.items() if key not in LATER}  # pyright: ignore[reportUnknownVariableType]
-        return data  # pyright: ignore[reportUnknownVariableType]
+        return data
 
     @field_validator("query", "system")
     @classmethod

@@ -1,7 +1,6 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -33,19 +32,40 @@ class CallRun(Protocol):
     """What the stages may know of the run they serve, and do to it."""
 
     @property
-    def state(self) -> SessionState: ...
+    def state(self) -> SessionState:
+        """The session's state."""
+        ...
+
     @property
-    def run(self) -> RunState: ...
+    def run(self) -> RunState:
+        """The run's part of it."""
+        ...
+
     @property
-    def tools(self) -> Mapping[str, Tool[..., Any]]: ...
+    def tools(self) -> Mapping[str, Tool[..., Any]]:
+        """The run's tools, by name."""
+        ...
+
     @property
-    def principal(self) -> Principal: ...
+    def principal(self) -> Principal:
+        """Whom the run acts for."""
+        ...
+
     @property
-    def secrets(self) -> Mapping[str, str]: ...
+    def secrets(self) -> Mapping[str, str]:
+        """What the request brought for its tools."""
+        ...
+
     @property
-    def redactor(self) -> Redactor: ...
+    def redactor(self) -> Redactor:
+        """Masks those secrets."""
+        ...
+
     @property
-    def deps(self) -> Any: ...
+    def deps(self) -> Any:
+        """What the agent was given for its tools."""
+        ...
+
     @property
     def asks_for(self) -> frozenset[str]:
         """Names of tools for which the configuration wants a person's consent."""
@@ -103,7 +123,14 @@ def fold(stages: Sequence[Stage]) -> Proceed:
     """Make one function of the stages: each gets the call and the rest of the chain; the last one must not go on."""
     proceed: Proceed = _past_the_end
     for stage in reversed(stages):
-        proceed = partial(stage, proceed=proceed)
+        proceed = _before(stage, proceed)
+    return proceed
+
+
+def _before(stage: Stage, rest: Proceed) -> Proceed:
+    def proceed(context: CallContext) -> Awaitable[ToolOutcome]:
+        return stage(context, rest)
+
     return proceed
 
 

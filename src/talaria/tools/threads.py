@@ -72,7 +72,7 @@ class ThreadPool:
             value, error = None, None
             try:
                 value = fn()
-            except BaseException as raised:
+            except BaseException as raised:  # noqa: BLE001 - a tool's body on a thread: its caller is told
                 error = raised if _may_cross(raised) else RuntimeError(f"the tool raised {type(raised).__name__}")
             try:
                 loop.call_soon_threadsafe(self._settle, future, value, error)

@@ -38,7 +38,7 @@ async def run(context: CallContext, proceed: Proceed) -> ToolOutcome:
         if task is None or task.cancelling():
             raise
         return ToolOutcome("The tool cancelled itself; it is not known what it did.", "unknown")
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's body: the model is told
         _log.warning("tool_raised", tool=tool.name, error=context.run.redactor.mask(repr(error)))
         return ToolOutcome(valid_text(f"{type(error).__name__}: {error}"), "error")
 

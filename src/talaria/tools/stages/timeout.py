@@ -10,8 +10,9 @@ async def timeout(context: CallContext, proceed: Proceed) -> ToolOutcome:
     tool = context.tool
     seconds = tool.timeout or context.run.run.turn.limits.tool_timeout
     context.deadline = asyncio.get_running_loop().time() + seconds
+    scope = asyncio.timeout_at(context.deadline)
     try:
-        async with asyncio.timeout_at(context.deadline) as scope:
+        async with scope:
             return await proceed(context)
     except TimeoutError:
         if not scope.expired():
