@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from talaria import Agent, Runtime, Tool, tool
 from talaria.ports.clock import Clock
+from talaria.ports.model import Model
 from talaria.server.app import Application, make_app
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import ScriptedModel
@@ -29,7 +30,7 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def serving(
-    model: ScriptedModel | None,
+    model: Model | None,
     *,
     tools: Sequence[Tool[..., Any]] = (),
     agents: Sequence[Agent] = (),
@@ -40,7 +41,7 @@ async def serving(
     settings = {"store": {"url": "memory://"}} | config
     async with Runtime(settings, model=model, tools=tools, agents=agents, clock=clock or FakeClock()) as runtime:
         app = make_app(runtime)
-        yield Served(Client(app), app, runtime, model or ScriptedModel())
+        yield Served(Client(app), app, runtime, model if isinstance(model, ScriptedModel) else ScriptedModel())
 
 
 async def parked(served: Served, run_id: str) -> None:

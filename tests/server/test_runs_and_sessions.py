@@ -81,11 +81,11 @@ async def test_sessions_are_listed_newest_first_in_pages() -> None:
     assert pages == [["Number 4", "Number 3"], ["Number 2", "Number 1"], ["Number 0"]]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "limit=%C2%B2", "cursor=x", "cursor=1~~"])
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "limit=%C2%B2", "cursor=x"])
 async def test_a_wrong_page_is_422(query: str) -> None:
     async with serving(ScriptedModel()) as served:
         reply = await served.client.get(f"/ai-api/sessions?{query}")
-    assert (reply.status, reply.json["code"]) in [(422, "invalid_request"), (200, None)] or query == "cursor=1~~"
+    assert (reply.status, reply.json["code"]) == (422, "invalid_request")
 
 
 async def test_a_deleted_session_is_gone_with_its_runs() -> None:

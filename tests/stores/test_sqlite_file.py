@@ -85,7 +85,7 @@ async def test_what_is_no_database_is_refused_and_left_as_it_is(text: Path) -> N
 
 async def test_a_visitor_needs_a_file_that_is_there(database: Path) -> None:
     assert "there is no" in await refusal(database, owner=False)
-    execute(database, "CREATE TABLE meta(key, value)", "CREATE TABLE entry(x)", "CREATE TABLE head(x)")
+    execute(database, "CREATE TABLE meta(key, value)", "CREATE TABLE entry(x)", "CREATE TABLE letter(x)")
     execute(database, "INSERT INTO meta VALUES ('schema', 0)")
     assert "start its server once" in await refusal(database, owner=False)
 

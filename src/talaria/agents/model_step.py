@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import cast
 
+from structlog.contextvars import bind_contextvars
+
 from talaria.agents.open_run import OpenRun
 from talaria.core.errors import ModelError, TalariaError
 from talaria.core.events import ChatEvent
@@ -58,6 +60,7 @@ class _Call:
 
 async def call_model(session: OpenRun, *, tools: bool) -> None:
     """Make one model call. However it ends, short of this process ending, there is one ModelFinished for it."""
+    bind_contextvars(round=session.run.rounds + 1)
     request = model_request(session, tools=tools)
     if session.means.recorder is not None:
         session.means.recorder.request(session.state.key, session.run.rounds + 1, request, session.redactor)

@@ -29,6 +29,8 @@ from talaria.tools.chain import Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.threads import ThreadPool
 
+_log = structlog.get_logger("talaria.run")
+
 
 class Recorder(Protocol):
     """Keeps each round's request somewhere people can read it."""
@@ -88,10 +90,7 @@ class OpenRun:
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
         self.attempts = 0
-        key = writer.state.key
-        self.log = structlog.get_logger("talaria.run").bind(
-            tenant=key.tenant, session=key.session, run=self.run.id, agent=self.run.turn.agent
-        )
+        self.log = _log
         self._scope: asyncio.Timeout | None = None
 
     @property

@@ -4,6 +4,8 @@ import asyncio
 import time
 from typing import cast
 
+from structlog.contextvars import bind_contextvars
+
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import Outcome, StopRaised, ToolFinished
 from talaria.journal.state import CallState
@@ -54,6 +56,7 @@ class _Round:
 
     async def _one(self, call: CallState) -> None:
         session = self.session
+        bind_contextvars(call=call.call.id, tool=call.call.name)
         began = time.monotonic()
         finished = False
         try:

@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Protocol
 
 import structlog
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from talaria.agents.decide import Stop
 from talaria.agents.loop import Ended, drive, finish
 from talaria.agents.open_run import Granted, Means, OpenRun
 from talaria.agents.prompt import sent_at
 from talaria.core.errors import InvalidRequest, JournalError, SecretsLost, TalariaError
-from talaria.core.ids import new_id
+from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
 from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, TurnStarted
@@ -155,6 +156,7 @@ class Owner:
         run = state.active
         assert run is not None
         live = self._open_live(run.id, state.seq)
+        _log_as(state.key, run)
         if run.first_seq < state.seq or run.parked_until is not None:
             self._resume(writer, run)
         session: OpenRun | None = None
@@ -218,3 +220,9 @@ class Owner:
             self._live.fail(
                 TalariaError("the session's journal cannot be written; the run resumes once it can").message
             )
+
+
+def _log_as(key: SessionKey, run: RunState) -> None:
+    """Every log line of this task from here on, a tool's own too, says whose run it is about."""
+    clear_contextvars()
+    bind_contextvars(tenant=key.tenant, session=key.session, run=run.id, agent=run.turn.agent)

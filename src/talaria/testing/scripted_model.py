@@ -104,6 +104,7 @@ class ScriptedModel:
         self.requests.append(request)
         self.prompts.append(tuple(request.prompt.messages))
         self._changed.set()
+        is_over = False
         try:
             for moment in self._plan(self._next(request), request.model):
                 if isinstance(moment, asyncio.Event):
@@ -111,9 +112,10 @@ class ScriptedModel:
                 elif isinstance(moment, ModelError):
                     raise moment
                 else:
+                    is_over = isinstance(moment[-1], Answer)
                     yield moment
         except (GeneratorExit, asyncio.CancelledError):
-            self.closed_early += 1
+            self.closed_early += not is_over
             raise
         finally:
             self._changed.set()

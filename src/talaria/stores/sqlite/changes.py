@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from talaria.core.errors import SeqConflict, StaleOwner
-from talaria.ports.journal import Batch, IndexRow
-from talaria.stores.sqlite import change
-from talaria.stores.sqlite.heads import Head, Heads
+from talaria.ports.journal import Batch, Drop, IndexRow, Put
+from talaria.stores.sqlite.heads import Heads
+from talaria.stores.sqlite.statements import BLOBS, CONSUMED, DROPS, ENTRIES, PUTS, ROWS_A_STATEMENT, parts
 
 # A process that only puts letters holds the lock for milliseconds; a tool that keeps it must not stop us for good.
 TRIES = 12
@@ -18,9 +18,10 @@ class Changes:
     def __init__(self, connection: sqlite3.Connection, heads: Heads) -> None:
         self._connection = connection
         self._heads = heads
-        self._rows: list[change.Row] = []
-        self._new_heads: dict[str, Head] = {}
+        self._entries: list[object] = []  # values, row after row
         self._index: dict[tuple[str, str], IndexRow] = {}
+        self._consumed: list[object] = []
+        self._blobs: list[object] = []
 
     def append(self, batch: Batch) -> int:
         """Gather an append, unless the session's head refuses it; return the new last seq.
@@ -36,13 +37,12 @@ class Changes:
             raise SeqConflict(f"{session}: the last seq is {seq}, not {batch.expected_seq}")
         for data in batch.entries:
             seq += 1
-            self._rows.append(change.entry(session, seq, data))
-        self._new_heads[session] = (seq, batch.epoch)
+            self._entries += (session, seq, data)
         self._heads.set(session, (seq, batch.epoch))
         self.index(batch.index)
-        self._rows += map(change.consume, batch.consumed)
+        self._consumed += batch.consumed
         for ref, data in batch.blobs:
-            self._rows.append(change.blob(session, ref, data))
+            self._blobs += (session, ref, data)
         return seq
 
     def index(self, rows: Sequence[IndexRow]) -> None:
@@ -52,34 +52,40 @@ class Changes:
 
     def sql(self) -> sqlite3.Connection:
         """Begin the transaction, write what was gathered so far, and return the connection to go on with."""
-        if not self._connection.in_transaction:
-            _patiently(self._connection, "BEGIN IMMEDIATE", ())
-        for statement, values in change.statements(self._take()):
-            self._connection.execute(statement, values)
-        return self._connection
+        connection = self._connection
+        if not connection.in_transaction:
+            _patiently(connection, "BEGIN IMMEDIATE", ())
+        puts = [row for row in self._index.values() if isinstance(row, Put)]
+        drops = [row for row in self._index.values() if isinstance(row, Drop)]
+        for statement, values in (
+            (ENTRIES, self._entries),
+            (PUTS, [value for row in puts for value in (row.kind, row.key, row.session, row.scope, row.at, row.data)]),
+            (DROPS, [value for row in drops for value in (row.kind, row.key)]),
+            (CONSUMED, self._consumed),
+            (BLOBS, self._blobs),
+        ):
+            for sql, part in parts(statement, values):
+                connection.execute(sql, part)
+        self._entries, self._index, self._consumed, self._blobs = [], {}, [], []
+        return connection
 
-    def forget_heads(self) -> None:
-        """Sessions were deleted."""
-        self._heads.forget()
+    def forget(self, session: str) -> None:
+        """A session was deleted, and what is below it."""
+        self._heads.forget(session)
 
     def commit(self) -> bool:
         """Make it durable; return whether there was anything."""
-        if not self._connection.in_transaction:
-            rows = self._take()
-            if len(rows) <= change.ROWS_A_STATEMENT:
-                for statement, values in change.statements(rows):
-                    _patiently(self._connection, statement, values)
-                return bool(rows)
-            self._rows = rows
-        self.sql().execute("COMMIT")
+        entries = self._entries
+        rest = self._connection.in_transaction or self._index or self._consumed or self._blobs
+        if rest or len(entries) > ROWS_A_STATEMENT * ENTRIES.columns:
+            self.sql().execute("COMMIT")
+        elif entries:  # nothing else, as in most commits: one statement, which is its own transaction
+            ((sql, values),) = parts(ENTRIES, entries)
+            _patiently(self._connection, sql, values)
+        else:
+            return False
+        self._heads.keep()
         return True
-
-    def _take(self) -> list[change.Row]:
-        rows = self._rows
-        rows += [change.head(session, *head) for session, head in self._new_heads.items()]
-        rows += map(change.index, self._index.values())
-        self._rows, self._new_heads, self._index = [], {}, {}
-        return rows
 
 
 def is_busy(error: Exception) -> bool:

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from talaria.core.errors import ConfigurationError
-from talaria.stores.sqlite.change import prepare
 from talaria.stores.sqlite.lock import FileLock
 from talaria.stores.sqlite.schema import migrate, require_current
 
@@ -15,7 +14,7 @@ PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",  # KiB
-    "PRAGMA wal_autocheckpoint = 4000",  # pages: fewer, larger checkpoints cost less than the log's size
+    "PRAGMA wal_autocheckpoint = 1000",  # pages: writing over a short log costs less than making it longer
     "PRAGMA journal_size_limit = 67108864",
 )
 
@@ -59,7 +58,6 @@ class Files:
             _use_wal(writer, self.path)
             migrate(writer, self.path)
             self.generation = next_generation(writer)
-            prepare(writer)
         else:
             require_current(writer, self.path)
         row = writer.execute("SELECT seq FROM sqlite_sequence WHERE name = 'letter'").fetchone()

@@ -1,4 +1,7 @@
-"""The last seq and epoch of each session, remembered: only the one process that owns the file writes them."""
+"""The last seq and epoch of each session, in memory: only the one process that owns the file appends.
+
+Epochs need no place in the file: owners of an earlier process ended with it, and this one's epochs are larger.
+"""
 
 import sqlite3
 
@@ -8,30 +11,41 @@ Head = tuple[int, int]
 
 
 class Heads:
-    """Heads as they are, or will be once the running transaction is committed."""
+    """Heads as they are, and as they will be once the running transaction is committed."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._known: dict[str, Head] = {}
+        self._new: dict[str, Head] = {}
 
     def get(self, session: str) -> Head:
         """The head of a session, (0, 0) when it has none."""
-        head = self._known.get(session)
+        head = self._new.get(session) or self._known.get(session)
         if head is None:
-            sql = "SELECT seq, epoch FROM head WHERE session = ?"
-            row = self._connection.execute(sql, (session,)).fetchone()
-            head = self._known[session] = (int(row[0]), int(row[1])) if row is not None else (0, 0)
+            sql = "SELECT max(seq) FROM entry WHERE session = ?"
+            seq = self._connection.execute(sql, (session,)).fetchone()[0]
+            head = self._new[session] = (int(seq or 0), 0)
         return head
 
     def set(self, session: str, head: Head) -> None:
         """The head is going to be this."""
-        self._known[session] = head
+        self._new[session] = head
 
-    def trim(self) -> None:
-        """Keep memory bounded, between two transactions."""
-        if len(self._known) > HEADS_KEPT:
-            self.forget()
+    def forget(self, session: str) -> None:
+        """The session and the paths below it are going to be empty."""
+        for path in (*self._known, *self._new):
+            if path == session or path.startswith(f"{session}/"):
+                self._new[path] = (0, 0)
 
-    def forget(self) -> None:
-        """Read them again: a transaction was rolled back, or sessions were deleted."""
-        self._known.clear()
+    def keep(self) -> None:
+        """The transaction is committed. Of very many heads, those set last are remembered."""
+        for session, head in self._new.items():
+            self._known.pop(session, None)
+            self._known[session] = head
+        self._new.clear()
+        while len(self._known) > HEADS_KEPT:
+            del self._known[next(iter(self._known))]
+
+    def undo(self) -> None:
+        """The transaction was rolled back."""
+        self._new.clear()

@@ -15,12 +15,16 @@ POLL_SECONDS = 0.5
 PAGE = 1_000
 DELETES = tuple(
     f"DELETE FROM {table} WHERE {condition}"  # noqa: S608 - both from this file
-    for table in ("entry", "head", "idx", "letter", "blob")
+    for table in ("entry", "idx", "letter", "blob")
     for condition in ("session = :session", "session >= :session || '/' AND session < :session || '0'")
 )  # "0" follows "/" in every order: the range holds exactly the paths that begin with `session/`
 
 READ = "SELECT seq, data FROM entry WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
-SESSIONS = "SELECT session FROM head WHERE session > ? AND seq > 0 ORDER BY session LIMIT ?"
+SESSIONS = """
+    WITH RECURSIVE path(session) AS (
+      SELECT min(session) FROM entry WHERE session > ?
+      UNION ALL SELECT (SELECT min(session) FROM entry WHERE session > path.session) FROM path WHERE session NOT NULL)
+    SELECT session FROM path WHERE session NOT NULL LIMIT ?"""  # from one session's entries to the next one's
 
 
 class SqliteJournal:
@@ -111,4 +115,4 @@ def _delete(changes: Changes, session: str) -> None:
     connection = changes.sql()
     for sql in DELETES:
         connection.execute(sql, {"session": session})
-    changes.forget_heads()
+    changes.forget(session)

@@ -12,7 +12,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # With rowids: entries of many sessions in one commit fill the same few pages, which is what is written.
         """CREATE TABLE entry(session TEXT NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL,
              PRIMARY KEY(session, seq))""",
-        "CREATE TABLE head(session TEXT PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL) WITHOUT ROWID",
         """CREATE TABLE idx(kind TEXT NOT NULL, key TEXT NOT NULL, session TEXT NOT NULL, scope TEXT NOT NULL,
              at INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID""",
         "CREATE INDEX idx_scope ON idx(kind, scope, at, key)",
@@ -69,7 +68,7 @@ def _version(connection: sqlite3.Connection, path: str) -> int:
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables:
         return 0
-    if not {"meta", "entry", "head"} <= tables:
+    if not {"meta", "entry", "letter"} <= tables:
         raise ConfigurationError(f"{path} is the database of another program: name another file in store.url")
     row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
     return int(row[0])

@@ -62,10 +62,9 @@ class Writer:
             except TalariaError as error:
                 job.error = error
         self.commits += changes.commit()
-        self._heads.trim()
 
     def _undo(self) -> None:
-        self._heads.forget()
+        self._heads.undo()
         if self._connection.in_transaction:
             self._connection.rollback()
 
