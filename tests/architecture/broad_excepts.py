@@ -19,13 +19,15 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
     "runtime/engine.py": Boundary(1, "a session's owner: the other sessions go on"),
     "runtime/owner.py": Boundary(1, "a run: it ends with an id that the log explains"),
+    "server/app.py": Boundary(1, "the lifespan's start: the server is told, then it is raised again"),
     "server/endpoint.py": Boundary(1, "a request: it is answered with an id that the log explains"),
     "server/event_stream.py": Boundary(1, "a stream that has begun: it ends with an error event"),
     "stores/sqlite/reader.py": Boundary(1, "a query: it must not hurt the others"),
     "stores/sqlite/worker.py": Boundary(1, "the store's thread: whoever waits must be told"),
     "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
     "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
-    "tools/stages/run.py": Boundary(1, "a tool's body: the model is told"),
+    "tools/stages/run.py": Boundary(2, "a tool's body, and the words of what it raised: the model is told"),
+    "tools/tasks.py": Boundary(1, "a tool's task: what would end the loop becomes an error of the tool"),
     "tools/threads.py": Boundary(1, "a tool's body on a thread: its caller is told"),
 }
 """File below src/talaria, such as "tools/stages/run.py" → its broad excepts."""

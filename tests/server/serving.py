@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from talaria import Agent, Runtime, Tool, tool
 from talaria.ports.clock import Clock
@@ -63,9 +63,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return _TIME.sub("TIME", _EPHEMERAL.sub(lambda match: match[1].upper(), value))
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items() if key != "durationMs"}
+        return {key: plain(item) for key, item in cast("dict[str, Any]", value).items() if key != "durationMs"}
     return value
 
 

@@ -105,13 +105,31 @@ async def test_a_question_that_nobody_answers_expires() -> None:
 
 async def test_a_decision_after_the_deadline_is_too_late_even_if_nobody_noticed_yet() -> None:
     clock, shop = FakeClock(), Shop()
-    async with serving(ScriptedModel(CALL, Say("Too late.")), tools=shop.tools(), clock=clock) as served:
-        async with served.client.chat() as stream:
-            id_ = await asked(stream)
-            clock._now += 300_000  # nobody is woken
-            late = await decide(served.client, id_)
-            await stream.rest()
+    async with (
+        serving(ScriptedModel(CALL, Say("Too late.")), tools=shop.tools(), clock=clock) as served,
+        served.client.chat() as stream,
+    ):
+        id_ = await asked(stream)
+        clock.pass_unnoticed(300)
+        late = await decide(served.client, id_)
+        await stream.rest()
     assert (late.status, late.json["decision"], shop.refunds) == (409, "expired", [])
+
+
+@pytest.mark.parametrize("ticks", range(12))
+async def test_at_the_moment_of_expiry_either_the_approval_or_the_deadline_wins_never_both(ticks: int) -> None:
+    clock, shop = FakeClock(), Shop()
+    model = ScriptedModel(CALL, Say("Done."))
+    async with serving(model, tools=shop.tools(), clock=clock) as served, served.client.chat() as stream:
+        id_ = await asked(stream)
+        deciding = asyncio.ensure_future(decide(served.client, id_))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        clock.move(300)
+        events, reply = await stream.rest(), await deciding
+    resolved = [event.data["reason"] for event in events if event.type == "approval_resolved"]
+    assert resolved == [reply.json["decision"]]
+    assert (reply.status, len(shop.refunds)) == ((200, 1) if resolved == ["approved"] else (409, 0))
 
 
 async def test_a_heartbeat_follows_a_question_at_once() -> None:
@@ -288,10 +306,12 @@ async def test_a_client_that_goes_away_decides_nothing_and_finds_the_result_late
 
 async def test_an_approval_given_after_a_restart_resumes_the_run_exactly_there(tmp_path: Path) -> None:
     shop, store = Shop(), {"url": f"sqlite:///{tmp_path}/t.db"}
-    async with serving(ScriptedModel(CALL), tools=shop.tools(), store=store) as served:
-        async with served.client.chat(sessionId="s") as stream:
-            id_ = await asked(stream)
-            await parked(served, stream.headers["x-run-id"])
+    async with (
+        serving(ScriptedModel(CALL), tools=shop.tools(), store=store) as served,
+        served.client.chat(sessionId="s") as stream,
+    ):
+        id_ = await asked(stream)
+        await parked(served, stream.headers["x-run-id"])
     run_id, last = stream.headers["x-run-id"], stream.seen[-1].id
     model = ScriptedModel(Say("Done."))
     async with serving(model, tools=shop.tools(), store=store) as served:

@@ -1,11 +1,18 @@
 """Bodies that are wrong: refused with a problem document that names what is wrong, never with a fault."""
 
+import asyncio
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from inline_snapshot import snapshot
+from pydantic import BaseModel
 
+from talaria.runtime.request import ChatRequest
 from talaria.server.body import MAX_BODY
+from talaria.server.requests import ApprovalRequest
 from talaria.testing.scripted_model import Say, ScriptedModel
 from tests.server.client import Client, Reply
 from tests.server.serving import serving
@@ -150,3 +157,38 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_starts_nothing() -
         reply = await client.request("POST", STREAM, body=b'{"query": ', headers=JSON)
     assert reply.status == 422
     assert model.requests == []
+
+
+# No body makes a fault
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def bodies(model: type[BaseModel], **good: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Bodies with some of a model's fields, each with any value, and the rest of it good."""
+    names = [str(field.alias or name) for name, field in model.model_fields.items()]
+    return st.dictionaries(st.sampled_from(names), _JSON, max_size=4).map(lambda wild: good | wild)
+
+
+async def answer(path: str, body: dict[str, Any]) -> Reply:
+    async with serving(ScriptedModel(script=lambda _: Say("ok"))) as served:
+        return await served.client.request("POST", path, body=json.dumps(body).encode(), headers=JSON)
+
+
+@given(bodies(ChatRequest, query="x"))
+def test_no_chat_request_makes_a_fault(body: dict[str, Any]) -> None:
+    assert asyncio.run(answer(STREAM, body)).status in (200, 422)
+
+
+@given(bodies(ApprovalRequest, requestId="ask_1", decision="APPROVE"))
+def test_no_decision_makes_a_fault(body: dict[str, Any]) -> None:
+    assert asyncio.run(answer("/ai-api/chat/approval", body)).status in (404, 422)
+
+
+@given(st.binary(max_size=40))
+def test_no_bytes_make_a_fault(data: bytes) -> None:
+    assert asyncio.run(send(data)).status == 422

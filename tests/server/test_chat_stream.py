@@ -12,10 +12,12 @@ from tests.server.sse import text_of
 
 
 async def test_a_turn_is_streamed_from_run_started_to_finish() -> None:
-    async with serving(ScriptedModel(Say("Hello, you.", reasoning="They greet.", chunk=6))) as served:
-        async with served.client.chat(sessionId="s-1", modelName="some-model") as stream:
-            head = {name: plain(value) for name, value in stream.headers.items()}
-            events = await stream.rest()
+    async with (
+        serving(ScriptedModel(Say("Hello, you.", reasoning="They greet.", chunk=6))) as served,
+        served.client.chat(sessionId="s-1", modelName="some-model") as stream,
+    ):
+        head = {name: plain(value) for name, value in stream.headers.items()}
+        events = await stream.rest()
     assert stream.status == 200
     assert head == snapshot(
         {

@@ -1,6 +1,7 @@
 """Clients that go away, and runs that are cancelled."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -63,14 +64,32 @@ async def test_a_client_that_leaves_while_a_tool_runs_cancels_the_tool() -> None
         await asyncio.wait_for(ended.wait(), 2)
         await status(served, stream.headers["x-run-id"], "finished")
         messages = (await served.client.get("/ai-api/sessions/s")).json["messages"]
-    assert messages[1:] == snapshot([{'role': 'assistant', 'content': '', 'toolCalls': [{'id': 'scripted_1', 'name': 'slow', 'arguments': '{}'}]}, {'role': 'tool', 'toolCallId': 'scripted_1', 'name': 'slow', 'content': 'Cancelled while it ran; it is not known whether it took effect.', 'isError': True}])
+    assert messages[1:] == snapshot(
+        [
+            {
+                "role": "assistant",
+                "content": "",
+                "toolCalls": [{"id": "scripted_1", "name": "slow", "arguments": "{}"}],
+            },
+            {
+                "role": "tool",
+                "toolCallId": "scripted_1",
+                "name": "slow",
+                "content": "Cancelled while it ran; it is not known whether it took effect.",
+                "isError": True,
+            },
+        ]
+    )
 
 
 @pytest.mark.parametrize("pace", [0.0, 0.05], ids=["silent", "speaking"])
 async def test_the_providers_socket_is_closed_within_two_seconds(pace: float) -> None:
     step = Step(text="One two three " * 100, delay=0.0 if pace else 30.0, pace=pace)
     async with ModelServer([step]) as provider:
-        config = {"models": [{"prefix": "", "baseUrl": provider.base_url, "apiKey": "k"}], "defaultModel": "m"}
+        config: dict[str, Any] = {
+            "models": [{"prefix": "", "baseUrl": provider.base_url, "apiKey": "k"}],
+            "defaultModel": "m",
+        }
         async with serving(None, **config) as served:
             async with served.client.chat(onDisconnect="cancel") as stream:
                 await provider.wait_until(lambda: bool(provider.requests))
@@ -113,7 +132,7 @@ async def test_cancel_ends_the_stream_with_finish_cancelled_and_again_changes_no
         second = await served.client.post("/ai-api/chat/cancel", {"runId": run_id})
     assert (first.status, first.json) == (200, {"runId": run_id, "status": "cancelling"})
     assert (second.status, second.json) == (200, {"runId": run_id, "status": "finished"})
-    assert shown(events) == snapshot([{'type': 'finish', 'reason': 'cancelled', 'usage': {}}])
+    assert shown(events) == snapshot([{"type": "finish", "reason": "cancelled", "usage": {}}])
 
 
 async def test_a_run_that_waits_in_line_can_be_cancelled() -> None:

@@ -1,7 +1,8 @@
-"""What models say cannot break the stream: each delta is one line of JSON that a parser of the specification reads back."""
+"""What models say cannot break the stream: each delta is one line of JSON that a parser by the book reads back."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +33,8 @@ class Deltas:
     def __init__(self, deltas: Sequence[str]) -> None:
         self.deltas = deltas
 
-    async def stream(self, _: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
+        assert request.prompt.messages
         for delta in self.deltas:
             yield [TextDelta(delta)]
         yield [Answer(AssistantMessage((Text("".join(self.deltas)),), "m"), "stop", Usage())]
@@ -66,11 +68,20 @@ def test_any_text_comes_back_as_it_was(deltas: list[str]) -> None:
 
 async def test_what_no_store_can_hold_is_replaced_on_its_way_from_the_provider() -> None:
     chunk = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s}]}'
-    deltas = ['{"content":"a\\u0000"}', '{"content":""}', '{"content":"\\ud83d"}', '{"content":"\\ude00\\ud83d"}', '{"content":"b"}']
+    deltas = [
+        '{"content":"a\\u0000"}',
+        '{"content":""}',
+        '{"content":"\\ud83d"}',
+        '{"content":"\\ude00\\ud83d"}',
+        '{"content":"b"}',
+    ]
     raw = [f"data: {chunk % delta}\n\n" for delta in deltas]
     raw += ['data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', "data: [DONE]\n\n"]
     async with ModelServer([Step(raw=tuple(raw))]) as provider:
-        config = {"models": [{"prefix": "", "baseUrl": provider.base_url, "apiKey": "k"}], "defaultModel": "m"}
+        config: dict[str, Any] = {
+            "models": [{"prefix": "", "baseUrl": provider.base_url, "apiKey": "k"}],
+            "defaultModel": "m",
+        }
         async with serving(None, **config) as served:
             events = await served.client.turn()
     assert text_of(events) == "a\ufffd\N{GRINNING FACE}\ufffdb"

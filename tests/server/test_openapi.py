@@ -41,7 +41,30 @@ async def test_every_problem_it_promises_has_a_status_of_the_table(document: Any
 
 
 async def test_it_shows_what_a_client_may_send(document: Any) -> None:
-    assert sorted(document["components"]["schemas"]["ChatRequest"]["properties"]) == snapshot()
+    assert sorted(document["components"]["schemas"]["ChatRequest"]["properties"]) == snapshot(
+        [
+            "agent",
+            "assistantId",
+            "bypassApproval",
+            "history",
+            "idempotencyKey",
+            "labels",
+            "maxTokens",
+            "maxToolIterations",
+            "modelName",
+            "onDisconnect",
+            "query",
+            "sessionId",
+            "system",
+            "temperature",
+            "thinking",
+            "toolContext",
+            "tools",
+            "useServerMemory",
+            "userId",
+            "whenBusy",
+        ]
+    )
 
 
 async def test_every_event_of_a_stream_fits_its_schema(document: Any) -> None:

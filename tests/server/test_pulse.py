@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from starlette.types import Message
 
-from talaria.server.pulse import QUIET, Pulse, Rhythm, heartbeat
+from talaria.server.pulse import QUIET, Pulse, Rhythm
 from talaria.testing.scripted_model import Say, ScriptedModel
 from tests.polling import eventually
 from tests.server.serving import serving
@@ -25,14 +25,16 @@ async def test_silence_is_filled_with_heartbeats_that_have_no_id() -> None:
 
 async def test_a_run_that_waits_in_line_has_a_pulse_too() -> None:
     gate = asyncio.Event()
-    async with serving(ScriptedModel(Say("one", gate=gate), Say("two")), server={"heartbeat": 0.02}) as served:
-        async with served.client.chat("A", sessionId="s") as first:
-            await first.until("run_started")
-            async with served.client.chat("B", sessionId="s") as second:
-                await second.until("queued")
-                beat = await second.any_event()
-                gate.set()
-                await second.rest()
+    async with (
+        serving(ScriptedModel(Say("one", gate=gate), Say("two")), server={"heartbeat": 0.02}) as served,
+        served.client.chat("A", sessionId="s") as first,
+    ):
+        await first.until("run_started")
+        async with served.client.chat("B", sessionId="s") as second:
+            await second.until("queued")
+            beat = await second.any_event()
+            gate.set()
+            await second.rest()
     assert beat is not None
     assert beat.type == "heartbeat"
 
@@ -45,11 +47,12 @@ async def test_there_are_no_heartbeats_while_something_is_said() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 100, 1024, 2048, 5000])
 def test_padding_has_the_size_that_was_asked_for_and_says_nothing(size: int) -> None:
-    padded = heartbeat(size)
-    assert max(3, size) <= len(padded) - len(heartbeat(0)) <= size + 3
+    rhythm = Rhythm(60, size)
+    bare, padded = Rhythm(60, 0).beat(), rhythm.beat()
+    assert size <= len(padded) - len(bare) <= size + 2
     parser = Parser()
     assert [event.data for event in parser.feed(padded)] == [{"type": "heartbeat"}]
-    assert parse(padded + padded) == parse(heartbeat(0)) * 2
+    assert parse(padded + rhythm.beat()) == parse(bare) * 2
 
 
 async def test_with_padding_a_padded_heartbeat_comes_first_and_follows_what_was_said_at_once() -> None:
@@ -65,7 +68,8 @@ async def test_with_padding_a_padded_heartbeat_comes_first_and_follows_what_was_
     assert len(first) > 2000
     assert started is not None
     assert b"run_started" in started
-    assert beat == first
+    assert beat is not None
+    assert (len(beat), beat == first) == (len(first), False)
 
 
 async def test_with_padding_a_stream_that_never_pauses_is_pushed_on_too() -> None:

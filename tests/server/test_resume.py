@@ -55,9 +55,11 @@ async def test_an_ended_run_is_replayed_from_every_id() -> None:
 
 async def test_an_ended_run_is_replayed_from_the_journal_alone(tmp_path: Path) -> None:
     store = {"url": f"sqlite:///{tmp_path}/t.db"}
-    async with serving(ScriptedModel(*script()), tools=Shop().tools(), store=store) as served:
-        async with served.client.chat() as stream:
-            whole = await stream.rest()
+    async with (
+        serving(ScriptedModel(*script()), tools=Shop().tools(), store=store) as served,
+        served.client.chat() as stream,
+    ):
+        whole = await stream.rest()
     run_id = stream.headers["x-run-id"]
     async with serving(ScriptedModel(), tools=Shop().tools(), store=store) as served:
         for at, event in enumerate(whole):
@@ -94,13 +96,15 @@ async def test_an_attempt_that_is_void_is_taken_back_by_a_rewind() -> None:
 async def test_a_restart_in_the_middle_of_an_answer_is_a_rewind_for_who_had_part_of_it(tmp_path: Path) -> None:
     store = {"url": f"sqlite:///{tmp_path}/t.db"}
     stuck = asyncio.Event()
-    async with serving(ScriptedModel(Say("One two three", chunk=4, gate=stuck)), store=store) as served:
-        async with served.client.chat() as stream:
-            run_id = stream.headers["x-run-id"]
-            while not text_of(stream.seen):
-                await stream.event()
-            await served.app.stop(0)
-            before = [*stream.seen, *await stream.rest()]
+    async with (
+        serving(ScriptedModel(Say("One two three", chunk=4, gate=stuck)), store=store) as served,
+        served.client.chat() as stream,
+    ):
+        run_id = stream.headers["x-run-id"]
+        while not text_of(stream.seen):
+            await stream.event()
+        await served.app.stop(0)
+        before = [*stream.seen, *await stream.rest()]
     assert "finish" not in [event.type for event in before]
     async with serving(ScriptedModel(Say("Un deux trois")), store=store) as served:
         for at, event in enumerate(before):

@@ -34,7 +34,29 @@ async def test_a_run_says_how_it_stands() -> None:
         gate.set()
         await stream.rest()
         finished = (await served.client.get(path)).json
-    assert [exactly(answers.RunView, view) for view in (queued, running, finished)] == snapshot([{'runId': 'RUN', 'sessionId': 's', 'status': 'queued'}, {'runId': 'RUN', 'sessionId': 's', 'status': 'running', 'agent': 'assistant', 'modelName': '', 'startedAt': 'TIME'}, {'runId': 'RUN', 'sessionId': 's', 'status': 'finished', 'agent': 'assistant', 'modelName': '', 'startedAt': 'TIME', 'finishedAt': 'TIME', 'reason': 'stop'}])
+    assert [exactly(answers.RunView, view) for view in (queued, running, finished)] == snapshot(
+        [
+            {"runId": "RUN", "sessionId": "s", "status": "queued"},
+            {
+                "runId": "RUN",
+                "sessionId": "s",
+                "status": "running",
+                "agent": "assistant",
+                "modelName": "",
+                "startedAt": "TIME",
+            },
+            {
+                "runId": "RUN",
+                "sessionId": "s",
+                "status": "finished",
+                "agent": "assistant",
+                "modelName": "",
+                "startedAt": "TIME",
+                "finishedAt": "TIME",
+                "reason": "stop",
+            },
+        ]
+    )
 
 
 async def test_a_session_shows_its_messages() -> None:
@@ -45,10 +67,36 @@ async def test_a_session_shows_its_messages() -> None:
         await served.client.turn("What about\norder 42?", sessionId="s", assistantId=7)
         await served.client.turn("Thanks.", sessionId="s", assistantId=7)
         view = (await served.client.get("/ai-api/sessions/s")).json
-    assert exactly(answers.SessionView, view) == snapshot({'sessionId': 's', 'userId': 'anonymous', 'title': 'What about order 42?', 'turns': 2, 'assistantId': '7', 'createdAt': 'TIME', 'updatedAt': 'TIME', 'messages': [{'role': 'user', 'content': """\
+    assert exactly(answers.SessionView, view) == snapshot(
+        {
+            "sessionId": "s",
+            "userId": "anonymous",
+            "title": "What about order 42?",
+            "turns": 2,
+            "assistantId": "7",
+            "createdAt": "TIME",
+            "updatedAt": "TIME",
+            "messages": [
+                {
+                    "role": "user",
+                    "content": """\
 What about
 order 42?\
-"""}, {'role': 'assistant', 'content': 'Let me see.', 'reasoning': 'Hm.', 'toolCalls': [{'id': 'scripted_1', 'name': 'look_up', 'arguments': '{"order_id":"42"}'}]}, {'role': 'tool', 'toolCallId': 'scripted_1', 'name': 'look_up', 'content': 'order 42: 40 EUR'}, {'role': 'assistant', 'content': '40 EUR.'}, {'role': 'user', 'content': 'Thanks.'}, {'role': 'assistant', 'content': 'You are welcome.'}]})
+""",
+                },
+                {
+                    "role": "assistant",
+                    "content": "Let me see.",
+                    "reasoning": "Hm.",
+                    "toolCalls": [{"id": "scripted_1", "name": "look_up", "arguments": '{"order_id":"42"}'}],
+                },
+                {"role": "tool", "toolCallId": "scripted_1", "name": "look_up", "content": "order 42: 40 EUR"},
+                {"role": "assistant", "content": "40 EUR."},
+                {"role": "user", "content": "Thanks."},
+                {"role": "assistant", "content": "You are welcome."},
+            ],
+        }
+    )
 
 
 async def test_a_waiting_session_shows_its_question() -> None:
@@ -104,11 +152,13 @@ async def test_a_deleted_session_is_gone_with_its_runs() -> None:
 
 
 async def test_deleting_a_session_ends_what_runs_in_it() -> None:
-    async with serving(ScriptedModel(Say("One two", chunk=4, gate=asyncio.Event()))) as served:
-        async with served.client.chat(sessionId="s") as stream:
-            await stream.until("token")
-            deleted = await served.client.delete("/ai-api/sessions/s")
-            events = await stream.rest()
+    async with (
+        serving(ScriptedModel(Say("One two", chunk=4, gate=asyncio.Event()))) as served,
+        served.client.chat(sessionId="s") as stream,
+    ):
+        await stream.until("token")
+        deleted = await served.client.delete("/ai-api/sessions/s")
+        events = await stream.rest()
     assert deleted.status == 204
     assert events[-1].data["reason"] == "cancelled"
     assert served.model.closed_early == 1

@@ -54,6 +54,7 @@ async def park(session: OpenRun, until: int) -> bool:
 async def finish(session: OpenRun, stop: Stop) -> None:
     """End the run: questions closed, calls answered, the reason recorded."""
     run, cancel = session.run, session.run.cancel
+    seconds = run.ran(session.now())
     superseded = cancel is not None and cancel.why == "superseded"
     asked = tuple(session.state.approvals.values())
     await session.close_questions(asked, DecisionBody("superseded" if superseded else "cancelled"))
@@ -74,7 +75,7 @@ async def finish(session: OpenRun, stop: Stop) -> None:
         reason=stop.error or stop.reason,
         rounds=run.rounds,
         calls=run.call_count,
-        seconds=run.ran(session.now()),
+        seconds=round(seconds, 3),
     )
 
 

@@ -30,8 +30,8 @@ class _Call:
 
     def restart(self) -> None:
         """Begin an attempt: what was said before is void."""
-        self.session.attempts += 1
-        self.attempt = self.session.attempts
+        self.session.writer.attempts += 1
+        self.attempt = self.session.writer.attempts
         self.said.clear()
         self.session.live.begin(self.session.writer.epoch, self.attempt)
 
@@ -60,6 +60,7 @@ class _Call:
 
 async def call_model(session: OpenRun, *, tools: bool) -> None:
     """Make one model call. However it ends, short of this process ending, there is one ModelFinished for it."""
+    await session.flush()  # what comes before a message is told before it
     bind_contextvars(round=session.run.rounds + 1)
     request = model_request(session, tools=tools)
     if session.means.recorder is not None:

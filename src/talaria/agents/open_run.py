@@ -1,7 +1,7 @@
 """The run that is being driven in this process: its writer, its live buffer, and what its tools may use."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol
@@ -27,6 +27,8 @@ from talaria.ports.inbox import Inbox, Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.tools.chain import Suspended
 from talaria.tools.declaration import Tool
+from talaria.tools.health import ArgumentHealth
+from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
 
 _log = structlog.get_logger("talaria.run")
@@ -50,7 +52,9 @@ class Means:
         self.inbox = inbox
         self.model = model
         self.threads = threads
+        self.tasks = TaskPool()
         self.recorder = recorder
+        self.argument_health = ArgumentHealth(clock.now)
 
 
 class Granted:
@@ -86,17 +90,23 @@ class OpenRun:
         self.asks_for = granted.asks_for
         self.redactor = Redactor(granted.secrets)
         self.on_mail: Callable[[], None] | None = None
-        self.has_mail = True
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
-        self.attempts = 0
-        self.log = _log
+        self.log = _log.bind()  # once: the lazy logger would do so for every line
         self._scope: asyncio.Timeout | None = None
+        self._interrupts = 0
+        self._not_before = 0
+        self._arrived, self._absorbed = 1, 0
 
     @property
     def state(self) -> SessionState:
         """The session's state, with everything recorded so far."""
         return self.writer.state
+
+    @property
+    def argument_health(self) -> ArgumentHealth:
+        """How calls fare at their arguments in this process."""
+        return self.means.argument_health
 
     @property
     def run(self) -> RunState:
@@ -106,8 +116,8 @@ class OpenRun:
         return run
 
     def now(self) -> int:
-        """The time in ms."""
-        return self.means.clock.now()
+        """The time in ms; never before the end of the run's time once an action was ended by that."""
+        return max(self.means.clock.now(), self._not_before)
 
     def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:
         """Record entries; `flush` makes them durable."""
@@ -121,19 +131,23 @@ class OpenRun:
 
     async def attend(self, action: Any) -> None:
         """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
-        left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
+        limit, interrupts = self.run.turn.limits.run_timeout, self._interrupts
+        left = limit - self.run.ran(self.now())
         try:
             async with asyncio.timeout(max(0.0, left)) as self._scope:
                 await action
         except TimeoutError:
             if self._scope is None or not self._scope.expired():
                 raise
+            if interrupts == self._interrupts:  # the clock that dates entries may be a little, or far, behind
+                self._not_before = self.run.ends_at
         finally:
             self._scope = None
 
     def interrupt(self) -> None:
         """End the action under way, if any: what it has so far is recorded, and the loop decides anew."""
         if self._scope is not None and not self._scope.expired():
+            self._interrupts += 1
             self._scope.reschedule(asyncio.get_running_loop().time())
 
     @property
@@ -143,16 +157,26 @@ class OpenRun:
 
     # Letters
 
+    @property
+    def has_mail(self) -> bool:
+        """Whether letters may have come that nobody has read."""
+        return self._absorbed < self._arrived
+
     def notify(self) -> None:
         """There is mail."""
-        self.has_mail = True
+        self._arrived += 1
         if self.on_mail is not None:
             self.on_mail()
 
+    def has_no_mail(self) -> None:
+        """All letters there are have been read: by the owner, when it took the turn."""
+        self._absorbed = self._arrived
+
     async def absorb(self) -> None:
         """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
-        self.has_mail = False
+        arrived = self._arrived
         letters = await self.means.inbox.pending(self.state.path)
+        self._absorbed = arrived  # not sooner: whoever is interrupted while reading has read nothing
         in_line = {letter.run for letter in letters if letter.kind == "turn"}
         self.next_turn_waits = bool(in_line)
         for letter in letters:
@@ -195,17 +219,22 @@ class OpenRun:
 
     # What the chain's stages use (tools.chain.CallRun)
 
-    async def begin(self, call: CallState) -> None:
-        """Record that the call starts; returns once that is durable."""
+    async def begin(self, call: CallState, repairs: tuple[str, ...] = ()) -> None:
+        """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
         self.record(
             ToolStarted(
-                run=self.run.id, at=self.now(), call_id=call.call.id, name=call.call.name, round=self.run.rounds
+                run=self.run.id,
+                at=self.now(),
+                call_id=call.call.id,
+                name=call.call.name,
+                round=self.run.rounds,
+                repairs=repairs,
             )
         )
         await self.flush()
 
-    def ask(self, call: CallState, reason: str) -> None:
-        """Record the question whether this call may run."""
+    def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
+        """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
         limits = self.run.turn.limits
         entry = ApprovalRequested(
             run=self.run.id,
@@ -213,7 +242,7 @@ class OpenRun:
             request_id=new_id("ask"),
             call_id=call.call.id,
             name=call.call.name,
-            arguments=call.arguments,
+            arguments=arguments or call.arguments,
             expires_at=self.now() + int(limits.approval_timeout * 1000),
             reason=reason,
             round=self.run.rounds,
@@ -233,3 +262,7 @@ class OpenRun:
     async def on_thread(self, fn: Callable[[], Any]) -> Any:
         """Run a blocking function on a daemon thread, with this task's log context."""
         return await self.means.threads.run(partial(copy_context().run, fn))
+
+    async def in_task(self, body: Awaitable[Any]) -> Any:
+        """Run a coroutine in a task of its own, with this task's log context."""
+        return await self.means.tasks.run(body)

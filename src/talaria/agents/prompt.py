@@ -1,6 +1,7 @@
 """The harness's own system prompt: short, versioned, replaceable, the same for every turn of a session."""
 
 from datetime import datetime
+from functools import lru_cache
 
 PROMPT_VERSION = 1
 
@@ -20,6 +21,7 @@ never say that a call succeeded when it did not.
 """
 
 
+@lru_cache(maxsize=64)  # sessions with the same prompt share one string
 def system_prompt(harness: str, instructions: str, persona: str) -> str:
     """Join the harness's prompt, the agent's instructions and the request's persona, in this order of rank."""
     return "\n\n".join(part.strip() for part in (harness, instructions, persona) if part.strip())

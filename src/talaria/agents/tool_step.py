@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import cast
 
-from structlog.contextvars import bind_contextvars
+from structlog.contextvars import bind_contextvars, reset_contextvars
 
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import Outcome, StopRaised, ToolFinished
@@ -16,7 +16,10 @@ CUT_OFF = "Cancelled while it ran; it is not known whether it took effect."
 
 
 class _Round:
-    """The calls under way in this round: one task a call, and one more while there is mail to read."""
+    """The calls under way in this round: one task a call, and one more while there is mail to read.
+
+    A call that is alone needs no task of its own.
+    """
 
     def __init__(self, session: OpenRun, chain: Proceed, calls: tuple[CallState, ...]) -> None:
         self.session = session
@@ -26,8 +29,16 @@ class _Round:
         self.running: set[str] = set()
         self.reading: asyncio.Task[None] | None = None
 
-    def start_ready(self) -> None:
-        """Start every open call that is not running and does not wait for a decision."""
+    async def run(self) -> None:
+        """Start what can start; decisions that come meanwhile start the rest."""
+        ready = self._take_ready()
+        if len(ready) == 1:
+            await self._one(ready[0])
+        else:
+            self._start(ready)
+
+    def _take_ready(self) -> list[CallState]:
+        """Take every open call that is not running and does not wait for a decision; side effects stand in line."""
         ready = [call for call in self.calls if self._is_ready(call)]
         for call in self.calls:
             tool = self.session.tools.get(call.call.name)
@@ -38,6 +49,10 @@ class _Round:
         for call in ready:
             self.running.add(call.call.id)
             call.held = False
+        return ready
+
+    def _start(self, calls: list[CallState]) -> None:
+        for call in calls:
             self.group.create_task(self._one(call), name=f"call {call.call.name}")
 
     def read_mail(self) -> None:
@@ -49,14 +64,20 @@ class _Round:
         while self.session.has_mail:
             await self.session.absorb()
         if any(call.status == "resolved" and self._is_ready(call) for call in self.calls):
-            self.start_ready()
+            self._start(self._take_ready())
 
     def _is_ready(self, call: CallState) -> bool:
         return call.is_open and call.status != "asked" and call.call.id not in self.running
 
     async def _one(self, call: CallState) -> None:
+        logged = bind_contextvars(call=call.call.id, tool=call.call.name)
+        try:
+            await self._bring_forward(call)
+        finally:
+            reset_contextvars(**logged)
+
+    async def _bring_forward(self, call: CallState) -> None:
         session = self.session
-        bind_contextvars(call=call.call.id, tool=call.call.name)
         began = time.monotonic()
         finished = False
         try:
@@ -84,7 +105,7 @@ async def run_tools(session: OpenRun, chain: Proceed, calls: tuple[CallState, ..
     try:
         async with round_.group:
             session.on_mail = round_.read_mail
-            round_.start_ready()
+            await round_.run()
     except BaseExceptionGroup as failures:
         raise _first(failures) from failures
     finally:

@@ -81,7 +81,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, tag="assistant", omit_defaul
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in the model's order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
 
 class ToolMessage(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):

@@ -58,7 +58,9 @@ class RecordService:
         return _json(self.asked)
 
     def _page(self, query: Query) -> AlertPage | LogPage:
-        found = [record for record in self._records if _matches(record, query)]
+        """What a query finds; what has not happened yet is found by none."""
+        happened = msgspec.structs.replace(query, end=min(query.end, datetime.now(UTC)))
+        found = [record for record in self._records if _matches(record, happened)]
         pages = max(1, -(-len(found) // PAGE_SIZE))
         first = (query.page - 1) * PAGE_SIZE
         items: Any = () if query.page == self._lost_page else tuple(found[first : first + PAGE_SIZE])
@@ -66,9 +68,8 @@ class RecordService:
 
 
 def _matches(record: Alert | LogLine, query: Query) -> bool:
-    """Whether a query finds a record; what has not happened yet is found by none."""
-    happened = query.start <= record.at < min(query.end, datetime.now(UTC))
-    return happened and all(getattr(record, name) == value for name, value in query.filters.items())
+    in_range = query.start <= record.at < query.end
+    return in_range and all(getattr(record, name) == value for name, value in query.filters.items())
 
 
 def _json(value: object) -> web.Response:

@@ -86,11 +86,12 @@ class ModelFinished(Entry, frozen=True, tag="model_finished.1"):
 
 
 class ToolStarted(Entry, frozen=True, tag="tool_started.1"):
-    """A call is about to run: durable before it does."""
+    """A call is about to run: durable before it does. `repairs` says what of the model's arguments had to be mended."""
 
     call_id: str
     name: str
     round: int = 0
+    repairs: tuple[str, ...] = ()
 
 
 Outcome = Literal["ok", "error", "refused", "cancelled", "unknown"]

@@ -24,12 +24,14 @@ class SessionWriter:
 
     `record` never waits. `flush` returns once everything recorded before it is durable (and published).
     What is recorded while an append is under way leaves together in the next. After a failed append the writer is
-    broken: the state holds what the journal does not, so it must be thrown away.
+    broken: the state holds what the journal does not, so it must be thrown away. `attempts` counts the model calls of
+    this epoch: no two messages of a session have the same (epoch, attempt).
     """
 
     def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish) -> None:
         self.state = state
         self.epoch = epoch
+        self.attempts = 0
         self._journal = journal
         self._publish = publish
         self._durable = state.seq

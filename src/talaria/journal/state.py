@@ -1,5 +1,6 @@
 """The state of a session: what the fold of its entries knows. One mutable object per open session."""
 
+import math
 from collections import Counter
 from typing import Literal
 
@@ -79,6 +80,11 @@ class RunState(msgspec.Struct):
         """Seconds this run has been running, parked time not counted."""
         since = 0 if self.running_since is None else max(0, now - self.running_since)
         return (self.ran_ms + since) / 1000
+
+    @property
+    def ends_at(self) -> int:
+        """When the time of this run is up, should it go on running, in ms."""
+        return (self.running_since or 0) + math.ceil(self.turn.limits.run_timeout * 1000) - self.ran_ms
 
     def open_calls(self) -> list[CallState]:
         """The calls without an answer, in the model's order."""

@@ -12,7 +12,7 @@ from talaria.live.hub import Hub
 from talaria.ports.blobs import Blobs
 from talaria.ports.journal import Journal
 
-PAGE = 500
+PAGE = 100
 
 
 class RunSource:
@@ -110,8 +110,9 @@ async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> Asyn
                 rest = live.read(cursor)
                 cursor = cursor + len(rest) if rest is not None else None
             if rest:
-                position = _last(rest, position)
-                yield rest
+                if new := _after(position, rest):
+                    position = _last(new, position)
+                    yield new
             elif live.ended and cursor is not None:
                 return
             elif cursor is not None:
@@ -120,3 +121,11 @@ async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> Asyn
 
 def _last(frames: list[Frame], position: Position) -> Position:
     return next((frame.position for frame in reversed(frames) if frame.position is not None), position)
+
+
+def _after(position: Position, frames: list[Frame]) -> list[Frame]:
+    """The frames less those up to `position`: what is durable is in the journal before its owner has published it."""
+    first = next((frame.position for frame in frames if frame.position is not None), None)
+    if first is None or first > position:
+        return frames
+    return [frame for frame in frames if frame.position is None or frame.position > position]

@@ -29,8 +29,7 @@ class OpenAiDialect:
         members: list[bytes | bytearray] = [b'{"model":', _encode(model), b',"messages":[', prompt.messages, b"]"]
         if prompt.tools:
             members += (b',"tools":', prompt.tools)
-        for name, value in _options(request, profile, has_tools=bool(prompt.tools)).items():
-            members += (b",", _encode(name), b":", _encode(value))
+        members += (b",", _encode(_options(request, profile, has_tools=bool(prompt.tools)))[1:-1])
         thinking = {"enabled": profile.thinking_on, "disabled": profile.thinking_off, None: ""}[request.thinking]
         if len(thinking) > 2:
             members += (b",", thinking.strip()[1:-1].encode())

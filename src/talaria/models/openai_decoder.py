@@ -14,6 +14,7 @@ from talaria.models.reply_body import ReplyBody
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish
 
+DONE = b"[DONE]"
 LARGEST_EVENT = 32 * 1024 * 1024
 _FINISH: dict[str, Finish] = {
     **dict.fromkeys(("stop", "end_turn", "stop_sequence", "eos"), "stop"),
@@ -74,6 +75,9 @@ class OpenAiDecoder:
     def _take(self, payloads: list[bytes], out: list[Delta]) -> None:
         speech = self._speech
         for payload in payloads:
+            if payload == DONE:
+                self.progress = "done"
+                continue
             try:
                 chunk = decode_chunk(payload)
             except ValueError:
@@ -142,7 +146,7 @@ class OpenAiDecoder:
         try:
             chunk = decode_chunk(payload)
         except ValueError:
-            if payload.strip() == b"[DONE]":
+            if payload.strip() == DONE:
                 self.progress = "done"
             return
         self._chunk(chunk, out)
@@ -150,7 +154,7 @@ class OpenAiDecoder:
     def _no_chunk(self, payload: bytes) -> None:
         """Not a chunk: the end mark, a keep-alive in plain text, or a damaged chunk."""
         text = payload.strip()
-        if text == b"[DONE]":
+        if text == DONE:
             self.progress = "done"
         elif text.startswith(b"{") and self.progress != "done":
             raise StreamTruncated(

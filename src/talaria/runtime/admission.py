@@ -66,7 +66,7 @@ class Admission:
             return known
         self._engine.check_room(self._settings.server.queue)
         async with _Claim(self._claimed, key.path, reject=request.when_busy == "reject"):
-            ahead = await self._ahead(key)
+            ahead = await self._ahead(key, request)
             await self._make_way(request, key, ahead)
             letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
             return await self._put(letter, key, request, ahead)
@@ -85,8 +85,10 @@ class Admission:
             self._hub.disown(run_id)
         return Submitted(run_id, key.session, key, True)
 
-    async def _ahead(self, key: SessionKey) -> list[str]:
-        """The runs that wait in this session's line."""
+    async def _ahead(self, key: SessionKey, request: ChatRequest) -> list[str]:
+        """The runs that wait in this session's line; a session at rest has none."""
+        if request.when_busy == "queue" and not self._engine.is_working(key.path):
+            return []
         letters = await self._store.inbox.pending(key.path)
         ahead = [letter.run for letter in letters if letter.kind == "turn"]
         if len(ahead) >= max(1, self._settings.server.queue):

@@ -1,6 +1,7 @@
 """Putting the parts together: the one place that knows which adapter stands behind which port."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from talaria.models.gateway import Gateway
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model, Transport
 from talaria.runtime.admission import Admission
-from talaria.runtime.catalog import load_catalog
+from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
 from talaria.runtime.desk import Desk
@@ -54,34 +55,59 @@ class Parts:
         self.kit.outcomes.close()
         self.threads.close()
         if self.transcripts is not None:
-            self.transcripts.close()
+            await asyncio.to_thread(self.transcripts.close)
         if self.transport is not None:
             await self.transport.close()
         await self.kit.store.close()
 
 
-async def build(
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What can be made without an event loop: everything that reads files or imports modules."""
+
+    settings: Settings
+    clock: Clock
+    catalog: Catalog
+    grants: Callable[[Secrets], CatalogGrants]
+    model: Model | None
+
+
+def plan(
     settings: Settings,
     model: Model | None,
     clock: Clock | None,
     agents: Sequence[AgentSpec],
     tools: Sequence[Tool[..., Any]],
-) -> Parts:
-    """Open adapters and join them to the parts.
+) -> Plan:
+    """Read what the configuration names.
 
     Raises:
         ConfigurationError: something that the configuration names is not there.
     """
-    clock = clock or SystemClock(settings.server.timezone)
     catalog = load_catalog(settings, agents, tools)
-    transport = None if model is not None else _transport()
-    model = model or Gateway(make_routes(settings.models), transport, clock)  # pyright: ignore[reportArgumentType]
+    harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
+
+    def grants(secrets: Secrets) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, harness, asks_for)
+
+    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model)
+
+
+async def build(plan: Plan) -> Parts:
+    """Open adapters and join them to the parts.
+
+    Raises:
+        ConfigurationError: the store cannot be opened, or a model's route is wrong.
+    """
+    settings, clock = plan.settings, plan.clock
+    transport = None if plan.model is not None else _transport()
+    model = plan.model or Gateway(make_routes(settings.models), transport, clock)  # pyright: ignore[reportArgumentType]
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, catalog, Hub(), Outcomes(), Secrets())
+    kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     means = Means(clock=clock, inbox=store.inbox, model=model, threads=threads, recorder=transcripts)
-    grants = CatalogGrants(catalog, kit.secrets, _harness(settings), frozenset(settings.approval.required_tools))
+    grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         engine.watch(placed)
@@ -111,7 +137,7 @@ async def build(
 
 
 def _transport() -> Transport:
-    from talaria.models.http import AioHttpTransport  # noqa: PLC0415 - its library takes 0.2 s to import, and tests do without
+    from talaria.models.http import AioHttpTransport  # noqa: PLC0415 - its library takes 0.2 s to import
 
     return AioHttpTransport()
 

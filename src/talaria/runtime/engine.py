@@ -17,6 +17,8 @@ from talaria.runtime.owner import Owner
 WARM_MS = 20_000
 """How long the state of a session without work stays in memory, so that a quick next turn need not read it again."""
 SWEEP = 5.0
+LOOK = 1_000
+"""How many of the sessions that are due are looked up at once."""
 
 _log = structlog.get_logger("talaria.engine")
 
@@ -114,9 +116,8 @@ class Engine:
     def watch(self, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         """Entries have become durable: a parked run sets an alarm."""
         for _, entry in placed:
-            if isinstance(entry, RunParked) and (self._next_alarm is None or entry.until < self._next_alarm):
-                self._next_alarm = entry.until
-                self._alarm_changed.set()
+            if isinstance(entry, RunParked):
+                self._set_alarm(entry.until)
 
     def forget(self, session: str) -> None:
         """The session was deleted: nothing of it stays in memory."""
@@ -142,6 +143,8 @@ class Engine:
             state = warm[1] if warm else await self._load(session)
             left = await owner.own(state, epoch)
             if left is not None and left.seq:
+                if left.active is not None:
+                    left.prompt.cache.clear()  # it waits for a person: encoding again costs less than keeping
                 self._warm[session] = (self._clock.now() + WARM_MS, left)
         except Exception:  # noqa: BLE001 - a session's boundary: the others go on
             _log.exception("owner_failed", session=session)
@@ -190,11 +193,19 @@ class Engine:
 
     async def _ring(self) -> None:
         """Wake every session whose time has come: parked ones at their deadline, unfinished ones after a restart."""
-        now = self._clock.now()
-        self._next_alarm = await self._store.index.next_due(WAKE, now)
-        for row in await self._store.index.due(WAKE, now, limit=1_000 + len(self._owners)):
+        now, self._next_alarm = self._clock.now(), None
+        limit = LOOK + len(self._owners) + len(self._ready)  # those are still due until they are at work
+        due = await self._store.index.due(WAKE, now, limit)
+        for row in due:
             if row.session not in self._owners:
                 self.wake(row.session)
+        later = await self._store.index.next_due(WAKE, now)
+        self._set_alarm(now if len(due) == limit else later)
+
+    def _set_alarm(self, at: int | None) -> None:
+        if at is not None and (self._next_alarm is None or at < self._next_alarm):
+            self._next_alarm = at
+            self._alarm_changed.set()
 
     async def _sweep(self) -> None:
         while True:

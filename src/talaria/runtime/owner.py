@@ -61,13 +61,14 @@ class Owner:
         self._writer: SessionWriter | None = None
         self.session: OpenRun | None = None
         self.has_mail = True
+        self._unread = True  # whether the last look into the inbox left letters there
 
     async def own(self, state: SessionState, epoch: int) -> SessionState | None:
         """Work until nothing is left but waiting. Return the state, or None if it must be thrown away."""
         writer = self._writer = SessionWriter(self._journal, state, epoch, self._publish)
         try:
             while self.has_mail:
-                self.has_mail = False
+                self.has_mail, self._unread = False, True
                 while state.active is not None or await self._start_next():
                     if await self._drive(writer) is Ended.PARKED:
                         break
@@ -91,11 +92,14 @@ class Owner:
 
     async def _start_next(self) -> bool:
         """Make a run of the next turn letter; False if there is none. Letters about runs that are over are consumed."""
+        if not self._unread:
+            return False
         writer = self._the_writer
         letters = await self._means.inbox.pending(writer.state.path)
         in_line = [letter for letter in letters if letter.kind == "turn"]
         runs = {letter.run for letter in in_line}
         stale = [letter.key for letter in letters if letter.run not in runs]
+        self._unread = len(letters) > len(stale) + 1
         if stale:
             writer.record(consumed=stale)
         if not in_line:
@@ -162,6 +166,8 @@ class Owner:
         session: OpenRun | None = None
         try:
             session = OpenRun(self._means, writer, live, self._grant(state, run))
+            if not (self.has_mail or self._unread):
+                session.has_no_mail()
             self.session = session
             return await drive(session)
         except (InvalidRequest, SecretsLost) as error:

@@ -40,13 +40,11 @@ class Runtime:
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
-        from talaria.runtime.configure import read_settings  # noqa: PLC0415 - see above
+        from talaria.runtime.build import plan  # noqa: PLC0415 - see above
+        from talaria.runtime.configure import read_settings  # noqa: PLC0415
 
         self.settings: Settings = read_settings(config)
-        self._agents = tuple(agents)
-        self._tools = tuple(tools)
-        self._model = model
-        self._clock = clock
+        self._plan = plan(self.settings, model, clock, agents, tools)
         self._parts: Parts | None = None
 
     @property
@@ -59,7 +57,7 @@ class Runtime:
     async def __aenter__(self) -> "Runtime":
         from talaria.runtime.build import build  # noqa: PLC0415 - see above
 
-        self._parts = await build(self.settings, self._model, self._clock, self._agents, self._tools)
+        self._parts = await build(self._plan)
         await self._parts.engine.start()
         return self
 

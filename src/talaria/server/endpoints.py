@@ -1,5 +1,6 @@
 """The table of endpoints: all that this server answers, and all that its OpenAPI document says."""
 
+import asyncio
 from functools import cache
 
 import msgspec
@@ -20,7 +21,7 @@ AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
 async def document(_: Call) -> Response:
     """This table, for machines."""
-    return Response(_document(), media_type="application/json")
+    return Response(await asyncio.to_thread(_document), media_type="application/json")  # reads the package's version
 
 
 @cache

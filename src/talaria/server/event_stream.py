@@ -12,7 +12,7 @@ from talaria.core.errors import TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
 from talaria.live.frames import Frame, encode_sse
-from talaria.server.pulse import Pulse
+from talaria.server.pulse import ClientGone, Pulse
 from talaria.server.streams import Streams
 
 HEADERS = {
@@ -77,19 +77,19 @@ class EventStream:
     async def _until_ended(self, pulse: Pulse) -> None:
         try:
             async with self._limit, aclosing(self._frames) as batches:
-                await pulse.write(self._streams.rhythm.beat if self._streams.rhythm.is_padded else FIRST)
+                await pulse.write(self._streams.rhythm.beat() if self._streams.rhythm.is_padded else FIRST)
                 async for frames in batches:
                     for piece in self._pieces(frames):
                         await pulse.write(piece)
-        except TimeoutError:
-            if not self._limit.expired():
-                raise
+        except ClientGone:
+            self._is_gone = True
         except Exception as error:  # noqa: BLE001
-            await pulse.write(self._fault(error))
+            if not self._limit.expired():
+                await pulse.write(self._fault(error))
 
     def _pieces(self, frames: Sequence[Frame]) -> list[bytes]:
         """The frames as bytes, in writes of a bounded size; a heartbeat follows whatever asks a person."""
-        run, beat = self._run, self._streams.rhythm.beat
+        run = self._run
         pieces: list[bytes] = []
         lines: list[bytes] = []
         size = 0
@@ -98,7 +98,7 @@ class EventStream:
             lines.append(line)
             size += len(line)
             if frame.event.type in ASKING:
-                lines.append(beat)
+                lines.append(self._streams.rhythm.beat())
             if size >= PIECE:
                 pieces.append(b"".join(lines))
                 lines, size = [], 0

@@ -28,7 +28,7 @@ _log = structlog.get_logger("talaria.server")
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """The fastest event loop that is there."""
-    return uvicorn.Config("", loop="auto").get_loop_factory()
+    return uvicorn.Config("", loop="auto", log_config=None).get_loop_factory()
 
 
 def open_socket(settings: Settings) -> socket.socket:

@@ -2,6 +2,8 @@
 
 import asyncio
 import secrets
+from collections.abc import Iterator
+from contextlib import suppress
 
 from starlette.types import Send
 
@@ -13,25 +15,42 @@ QUIET = 0.04
 LONGEST = 0.1
 """Seconds after which padding follows even where there is no silence."""
 LINE = 1024
+WINDOW = 64 * 1024
+"""Bytes after which padding may repeat itself: more than what a compressor remembers."""
 
-
-def heartbeat(padding: int) -> bytes:
-    """A heartbeat event after `padding` bytes of comment lines, random ones, so that they resist compression."""
-    lines: list[bytes] = []
-    while padding > 0:
-        size = max(3, min(padding, LINE))
-        lines.append(b": %b\n" % secrets.token_hex(LINE)[: size - 3].encode())
-        padding -= size
-    return b"".join(lines) + encode_sse(b"", None, ChatEvent("heartbeat"))
+_HEARTBEAT = encode_sse(b"", None, ChatEvent("heartbeat"))
 
 
 class Rhythm:
-    """How all streams of a server beat: every `interval` seconds of silence, with `padding` bytes."""
+    """How all streams of a server beat: every `interval` seconds of silence, with `padding` bytes of comments.
+
+    The comments are random and do not soon repeat themselves, so that a proxy that compresses cannot swallow them.
+    """
 
     def __init__(self, interval: float, padding: int) -> None:
         self.interval = interval
-        self.beat = heartbeat(padding)
         self.is_padded = padding > 0
+        self._padding = padding
+        self._noise = secrets.token_urlsafe(padding + WINDOW).encode() if padding else b""
+        self._at = 0
+
+    def beat(self) -> bytes:
+        """The bytes of one heartbeat."""
+        return b"".join(self._comments()) + _HEARTBEAT if self.is_padded else _HEARTBEAT
+
+    def _comments(self) -> Iterator[bytes]:
+        left = self._padding
+        while left > 0:
+            size = max(0, min(left, LINE) - 3)
+            if self._at + size > len(self._noise):
+                self._at = 0
+            yield b": %b\n" % self._noise[self._at : self._at + size]
+            self._at += size
+            left -= size + 3
+
+
+class ClientGone(Exception):
+    """The connection no longer takes anything."""
 
 
 class Pulse:
@@ -51,7 +70,11 @@ class Pulse:
         self._timer = self._loop.call_later(rhythm.interval, self._ring)
 
     async def write(self, data: bytes) -> None:
-        """Write; returns when the connection can take more."""
+        """Write; returns when the connection can take more.
+
+        Raises:
+            ClientGone: it never will.
+        """
         if self._beating is not None:
             await self._beating
         await self._put(data)
@@ -70,15 +93,16 @@ class Pulse:
         self._writing = True
         try:
             await self._send({"type": "http.response.body", "body": data, "more_body": True})
+        except OSError as error:  # how an ASGI server may say it; others take what is written and drop it
+            raise ClientGone from error
         finally:
             self._writing = False
             self._last = self._loop.time()
 
     async def _beat(self) -> None:
-        try:
-            await self._put(self._rhythm.beat)
-        finally:
-            self._beating = None
+        with suppress(ClientGone):  # the next write will find out
+            await self._put(self._rhythm.beat())
+        self._beating = None
 
     def _ring(self) -> None:
         now, due = self._loop.time(), self._due()

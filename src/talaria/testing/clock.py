@@ -39,8 +39,12 @@ class FakeClock:
 
     def move(self, seconds: float) -> None:
         """Let time pass, and wake those whose time has come, in order."""
-        self._now += int(seconds * 1000)
+        self.pass_unnoticed(seconds)
         while self._sleepers and self._sleepers[0][0] <= self._now:
             woken = heapq.heappop(self._sleepers)[2]
             if not woken.done():
                 woken.set_result(None)
+
+    def pass_unnoticed(self, seconds: float) -> None:
+        """Let time pass and wake nobody: what happens before an alarm has had its turn."""
+        self._now += int(seconds * 1000)

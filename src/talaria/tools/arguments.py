@@ -1,27 +1,64 @@
-"""The way of a call's arguments: JSON text → object that fits the schema → values the function takes."""
+"""The way of a call's arguments: JSON text → object in the form that the schema wants → values the function takes."""
 
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-from talaria.core.text import loads
+from talaria.tools.coercion.parts import Notes
 from talaria.tools.declaration import Tool
-from talaria.tools.problems import ENOUGH, TOO_DEEP, Problem, from_binding, from_schema, invalid, shortened
+from talaria.tools.errors import ArgumentsInvalid
+from talaria.tools.json_mending import Unreadable
+from talaria.tools.json_text import read_object
+from talaria.tools.problems import (
+    ENOUGH,
+    TOO_DEEP,
+    Problem,
+    excerpt,
+    from_binding,
+    from_schema,
+    invalid,
+    wanted_fields,
+)
+
+
+class Arguments(NamedTuple):
+    """Arguments that fit the tool's schema. `repairs` says, for the log, what of the text was not as it should be."""
+
+    values: dict[str, Any]
+    repairs: tuple[str, ...] = ()
+
+
+def read_arguments(tool: Tool[..., Any], text: str) -> Arguments:
+    """Read the arguments that a model wrote for `tool`, in three steps: parse, coerce, validate.
+
+    What fits the schema stays as it is. No text means no arguments.
+
+    Raises:
+        ArgumentsInvalid: what is meant is in doubt, or does not fit.
+    """
+    try:
+        arguments, repairs = read_object(text)
+        if tool.validator.is_valid(arguments):
+            return Arguments(arguments, repairs)
+        coerced, notes = tool.coercer.coerce(arguments)
+        if tool.validator.is_valid(coerced) and not notes.problems:
+            return Arguments(coerced, (*repairs, *notes.repairs))
+        raise invalid(tool.name, _problems(tool, coerced, notes))
+    except Unreadable as error:
+        unreadable = Problem("", f"{error}. This came: {excerpt(text)}")
+        raise invalid(tool.name, [unreadable, Problem("", wanted_fields(tool.parameters))]) from error
+    except ArgumentsInvalid:
+        raise
+    except (RecursionError, ValueError) as error:  # every parser and validator has its own limit, and says so this way
+        raise invalid(tool.name, [TOO_DEEP]) from error
 
 
 def parse_arguments(tool: Tool[..., Any], text: str) -> dict[str, Any]:
-    """Return the arguments that the model wrote for `tool`; empty text means no arguments.
+    """Return the values of `read_arguments`, which also says what was repaired.
 
     Raises:
-        ArgumentsInvalid: the text is no JSON object, or does not fit the tool's schema.
+        ArgumentsInvalid: what is meant is in doubt, or does not fit.
     """
-    try:
-        arguments = _parse(tool, text)
-        if tool.validator.is_valid(arguments):
-            return arguments
-        problems = list(islice(from_schema(tool, arguments), ENOUGH))
-    except (RecursionError, ValueError) as error:  # every parser and validator has its own limit, and says so this way
-        raise invalid(tool.name, [TOO_DEEP]) from error
-    raise invalid(tool.name, problems)
+    return read_arguments(tool, text).values
 
 
 def bind(tool: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -42,14 +79,8 @@ def bind(tool: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
         raise invalid(tool.name, from_binding(error)) from error
 
 
-def _parse(tool: Tool[..., Any], text: str) -> dict[str, Any]:
-    if not text or text.isspace():
-        return {}
-    try:
-        arguments: Any = loads(text)
-    except ValueError as error:
-        problem = Problem("", f"these are not JSON ({error}): {text[:60]!r}; write one JSON object")
-        raise invalid(tool.name, [problem]) from error
-    if not isinstance(arguments, dict):
-        raise invalid(tool.name, [Problem("", f"expected one JSON object, got {shortened(arguments)}")])
-    return cast("dict[str, Any]", arguments)
+def _problems(tool: Tool[..., Any], coerced: Any, notes: Notes) -> list[Problem]:
+    """What coercion knows about a field goes before what the schema says of the same field."""
+    found = from_schema(tool.validator, tool.parameters, coerced)
+    others = (each for each in found if each.path not in notes.problems)
+    return [*notes.problems.values(), *islice(others, ENOUGH)]

@@ -10,11 +10,13 @@ class Binding:
     """`validate` returns Python values by parameter name and raises ValueError (pydantic's) where it cannot.
 
     `defaults`: parameters that may be left out, and the value the function has for each. `size`: of all parameters.
+    `schema` is that of the parameters, with the names of the members of enums.
     """
 
     validate: Callable[[dict[str, Any]], dict[str, Any]]
     defaults: tuple[tuple[str, Any], ...]
     size: int
+    schema: dict[str, Any]
 
     def values(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return a value for every parameter."""

@@ -10,6 +10,7 @@ from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.tools.declaration import Tool
+from talaria.tools.health import ArgumentHealth
 
 
 class ToolOutcome(msgspec.Struct, frozen=True):
@@ -71,12 +72,17 @@ class CallRun(Protocol):
         """Names of tools for which the configuration wants a person's consent."""
         ...
 
-    async def begin(self, call: CallState) -> None:
-        """Record that the call starts; returns once that is durable."""
+    @property
+    def argument_health(self) -> ArgumentHealth:
+        """How calls fare at their arguments in this process."""
         ...
 
-    def ask(self, call: CallState, reason: str) -> None:
-        """Record the question whether this call may run."""
+    async def begin(self, call: CallState, repairs: tuple[str, ...] = ()) -> None:
+        """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
+        ...
+
+    def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
+        """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
         ...
 
     async def in_turn(self, call: CallState) -> None:
@@ -91,17 +97,26 @@ class CallRun(Protocol):
         """Run a blocking function on a daemon thread; when cancelled, the thread is abandoned."""
         ...
 
+    async def in_task(self, body: Awaitable[Any]) -> Any:
+        """Run a coroutine in a task of its own; when cancelled, one that does not end is abandoned."""
+        ...
+
 
 class CallContext:
-    """One call on its way through the chain; each stage adds what it has found out."""
+    """One call on its way through the chain; each stage adds what it has found out.
 
-    __slots__ = ("call", "deadline", "run", "tool", "values")
+    Where arguments were repaired, `repaired` is the JSON text of those that run, and `repairs` says what was done.
+    """
+
+    __slots__ = ("call", "deadline", "repaired", "repairs", "run", "tool", "values")
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
         self.call = call
         self.tool: Tool[..., Any] = _NO_TOOL
         self.values: dict[str, Any] = {}
+        self.repaired = ""
+        self.repairs: tuple[str, ...] = ()
         self.deadline: float | None = None
 
     @property

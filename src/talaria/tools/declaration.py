@@ -12,6 +12,9 @@ from typing_extensions import ParamSpec, TypeVar
 
 from talaria.ports.model import ToolSpec
 from talaria.tools.binding import Binding
+from talaria.tools.coercion.aliases import check_aliases
+from talaria.tools.coercion.coercer import Coercer
+from talaria.tools.coercion.subschemas import make_validator
 from talaria.tools.context import ToolContext
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.options import Approval, FunctionOptions, ToolOptions
@@ -20,7 +23,7 @@ from talaria.tools.signature import context_parameter
 P = ParamSpec("P", default=...)
 R = TypeVar("R", default=Any)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_LATER: dict[str, Any] = {"retries": 0, "isolate": None, "aliases": None}
+_LATER: dict[str, Any] = {"retries": 0, "isolate": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class Tool(Generic[P, R]):
     repeated call with the same key does no harm. `side_effects`: False where any repetition is safe. `outside`, None
     like side_effects: effects beyond the sandbox. `untrusted`: results come from outside. `parallel`, None for only
     without side effects. `timeout`: seconds. `unknown_outcome`: what to do when a crash hid how a call ended.
-    `result_limit`: characters. `says_nothing`: it never returns anything. `binding` is set by `@tool`.
+    `result_limit`: characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never
+    returns anything. `binding` is set by `@tool`.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong, or not available yet.
@@ -56,7 +60,7 @@ class Tool(Generic[P, R]):
     unknown_outcome: Literal["tell", "ask"] = "tell"
     isolate: Literal["process"] | None = None
     result_limit: int | None = None
-    aliases: Mapping[str, Mapping[str, str]] | None = None
+    aliases: Mapping[str, Mapping[str, Any]] | None = None
     says_nothing: bool = field(default=False, repr=False)
     binding: Binding | None = field(default=None, repr=False)
 
@@ -65,6 +69,8 @@ class Tool(Generic[P, R]):
         _check_options(self)
         if self.binding is None:
             _ = self.validator  # a hand-written schema is checked here; one made of a signature is right
+        if self.aliases:
+            check_aliases(self.name, self.coercer, self.aliases)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function as it was written."""
@@ -115,10 +121,20 @@ class Tool(Generic[P, R]):
         """What checks arguments against `parameters`; made once."""
         return _validator(self)
 
+    @cached_property
+    def coercer(self) -> Coercer:
+        """What brings arguments into the form that `parameters` want; made once, when they first are not in it."""
+        return Coercer(_named_schema(self), self.aliases)
+
+
+def _named_schema(tool: Tool[..., Any]) -> dict[str, Any]:
+    """The schema with the names of the members of enums, which the model is not shown."""
+    return tool.parameters if tool.binding is None else tool.binding.schema
+
 
 def _validator(tool: Tool[..., Any]) -> jsonschema_rs.Validator:
     try:
-        return jsonschema_rs.validator_for(tool.parameters, validate_formats=False, offline=True)
+        return make_validator(tool.parameters)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         raise ToolInvalid(f"tool '{tool.name}': its parameters are no valid JSON Schema: {error}") from error
 

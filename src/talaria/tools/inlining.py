@@ -1,5 +1,6 @@
 """Makes pydantic's JSON Schemas plain: no titles, and definitions put where they are used."""
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 _NAMES = frozenset({"properties", "patternProperties", "dependentSchemas"})
@@ -7,34 +8,40 @@ _VALUES = frozenset({"default", "const", "enum", "examples", "example", "require
 _PREFIX = "#/$defs/"
 
 
-def plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy without titles; only definitions that contain themselves stay in $defs."""
+def plain_schema(schema: dict[str, Any], keyword: str = "title") -> dict[str, Any]:
+    """Return a copy without titles (or another keyword); only definitions that contain themselves stay in $defs."""
     definitions: dict[str, Any] = schema.get("$defs", {})
     circular = {name for name in definitions if _reaches(name, definitions)}
-    body = _plain({key: value for key, value in schema.items() if key != "$defs"}, definitions, circular)
-    kept = {name: _plain(definitions[name], definitions, circular) for name in sorted(circular)}
+    inline = _Inlining(definitions, circular, keyword).plain
+    body = inline({key: value for key, value in schema.items() if key != "$defs"})
+    kept = {name: inline(definitions[name]) for name in sorted(circular)}
     return {**body, "$defs": kept} if kept else body
 
 
-def _plain(node: Any, definitions: dict[str, Any], circular: set[str]) -> Any:
-    if isinstance(node, list):
-        return [_plain(item, definitions, circular) for item in node]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(node, dict):
-        return node
-    schema = cast("dict[str, Any]", node)
-    name = _target(schema)
-    if name in definitions and name not in circular:
-        schema = {**definitions[name], **{key: value for key, value in schema.items() if key != "$ref"}}
-        return _plain(schema, definitions, circular)
-    plain: dict[str, Any] = {}
-    for key, value in schema.items():
+@dataclass(frozen=True, slots=True)
+class _Inlining:
+    definitions: dict[str, Any]
+    circular: set[str]
+    dropped: str
+
+    def plain(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.plain(item) for item in node]  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(node, dict):
+            return node
+        schema = cast("dict[str, Any]", node)
+        name = _target(schema)
+        if name in self.definitions and name not in self.circular:
+            return self.plain({**self.definitions[name], **{key: schema[key] for key in schema if key != "$ref"}})
+        return {key: self._value(key, value) for key, value in schema.items() if not self._is_dropped(key, value)}
+
+    def _value(self, key: str, value: Any) -> Any:
         if key in _NAMES:
-            plain[key] = {each: _plain(inner, definitions, circular) for each, inner in value.items()}
-        elif key in _VALUES:
-            plain[key] = value
-        elif key != "title" and not (key == "discriminator" and "mapping" in value):
-            plain[key] = _plain(value, definitions, circular)
-    return plain
+            return {each: self.plain(inner) for each, inner in value.items()}
+        return value if key in _VALUES else self.plain(value)
+
+    def _is_dropped(self, key: str, value: Any) -> bool:
+        return key == self.dropped or (key == "discriminator" and "mapping" in value)
 
 
 def _reaches(start: str, definitions: dict[str, Any]) -> bool:

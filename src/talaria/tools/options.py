@@ -22,7 +22,7 @@ class ToolOptions(TypedDict, total=False):
     unknown_outcome: Literal["tell", "ask"]
     isolate: Literal["process"] | None
     result_limit: int | None
-    aliases: Mapping[str, Mapping[str, str]] | None
+    aliases: Mapping[str, Mapping[str, Any]] | None
 
 
 class FunctionOptions(ToolOptions, total=False):

@@ -1,18 +1,19 @@
 """Says what is wrong with arguments, in words that a model can act on."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
 from talaria.tools.nearest import hint, listed
 
 SHOWN = 5
 ENOUGH = SHOWN + 1
 WIDTH = 60
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 Kind = jsonschema_rs.ValidationErrorKind
 Error = jsonschema_rs.ValidationError
 
@@ -24,13 +25,15 @@ class Problem(NamedTuple):
     text: str
 
 
+EXPECTED = {"date": "2024-01-31", "date-time": "2024-01-31T13:30:00", "time": "13:30:00"}
+"""An example of each format that is checked."""
 TOO_DEEP = Problem("", "they are nested too deeply; write a flatter object")
 
 
 def invalid(tool: str, problems: list[Problem]) -> ArgumentsInvalid:
     """Return the error that says the first problems, a line each."""
     found = problems[:SHOWN]
-    lines = [f"- {each.path}: {each.text}" if each.path else f"- {each.text}" for each in found]
+    lines = [_line(f"- {each.path}: {each.text}" if each.path else f"- {each.text}") for each in found]
     if len(problems) > SHOWN:
         lines.append("- and more")
     message = "\n".join([f"The arguments for {tool} are not valid; correct them and call it again:", *lines])
@@ -47,10 +50,36 @@ def shortened(value: Any) -> str:
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
-def from_schema(tool: Tool[..., Any], arguments: dict[str, Any]) -> Iterator[Problem]:
-    """Yield what the tool's schema finds wrong."""
-    for error in tool.validator.iter_errors(arguments):
-        yield from _explain(tool.parameters, error)
+def _line(text: str) -> str:
+    """Return a text on one line."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def excerpt(text: str) -> str:
+    """Return what came, on one line: all of it, or its beginning and its end."""
+    shown = text if len(text) <= 3 * WIDTH else f"{text[:WIDTH]} … {text[-WIDTH:]}"
+    return f"«{_line(shown)}»"
+
+
+def wanted_fields(schema: dict[str, Any]) -> str:
+    """Return what to write for a schema of type object."""
+    names: dict[str, Any] = schema.get("properties", {})
+    if not names:
+        return "write one JSON object"
+    required = [name for name in names if name in schema.get("required", ())]
+    needed = f", of which {listed(required)} must be there" if required else ""
+    return f"write one JSON object; its fields are {listed(names)}{needed}"
+
+
+def listed_values(values: Iterable[Any]) -> str:
+    """Return JSON values joined by "or", shortened."""
+    return " or ".join(map(shortened, values))
+
+
+def from_schema(validator: jsonschema_rs.Validator, schema: dict[str, Any], arguments: Any) -> Iterator[Problem]:
+    """Yield what a schema finds wrong."""
+    for error in validator.iter_errors(arguments):
+        yield from _explain(schema, error)
 
 
 def from_binding(error: ValueError) -> list[Problem]:
@@ -58,10 +87,11 @@ def from_binding(error: ValueError) -> list[Problem]:
     details: list[dict[str, Any]] = getattr(error, "errors", list)()
     if not details:
         return [Problem("", str(error))]
-    return [Problem(_path(each["loc"]), f"{each['msg']}, got {shortened(each.get('input'))}") for each in details]
+    return [Problem(dotted(each["loc"]), f"{each['msg']}, got {shortened(each.get('input'))}") for each in details]
 
 
-def _path(parts: Iterable[str | int]) -> str:
+def dotted(parts: Iterable[str | int]) -> str:
+    """Return a path as people write it: `items[0].price`."""
     path = ""
     for part in parts:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
@@ -72,24 +102,26 @@ def _explain(schema: dict[str, Any], error: Error) -> Iterator[Problem]:
     at = error.instance_path
     match error.kind:
         case Kind.Required(missing):
-            yield Problem(_path((*at, missing)), "is missing")
+            yield Problem(dotted((*at, missing)), "is missing")
         case Kind.AdditionalProperties(unexpected):
             known = list(_subschema(schema, error.schema_path[:-1]).get("properties", {}))
             there = f"there are {listed(known)}" if known else "there are none"
             for name in unexpected:
-                yield Problem(_path((*at, name)), f"there is no such field; {there}{hint(name, known)}")
+                yield Problem(dotted((*at, name)), f"there is no such field; {there}{hint(name, known)}")
         case Kind.Type(types):
-            yield Problem(_path(at), f"expected {' or '.join(types)}, got {shortened(error.instance)}")
+            yield Problem(dotted(at), f"expected {' or '.join(types)}, got {shortened(error.instance)}")
         case Kind.Enum(options):
-            yield Problem(_path(at), _choice(error.instance, options))
+            yield Problem(dotted(at), _choice(error.instance, options))
         case Kind.Constant(expected):
-            yield Problem(_path(at), f"expected {shortened(expected)}, got {shortened(error.instance)}")
+            yield Problem(dotted(at), f"expected {shortened(expected)}, got {shortened(error.instance)}")
         case Kind.FalseSchema():
-            yield Problem(_path(at), f"nothing is allowed here, got {shortened(error.instance)}; leave it out")
+            yield Problem(dotted(at), f"nothing is allowed here, got {shortened(error.instance)}; leave it out")
+        case Kind.Format(form) if form in EXPECTED:
+            yield Problem(dotted(at), f"expected a {form} such as {EXPECTED[form]}, got {shortened(error.instance)}")
         case Kind.AnyOf(branches) | Kind.OneOfNotValid(branches):
             yield from _union(schema, error, branches)
         case _:
-            yield Problem(_path(at), error.message if len(error.message) < 200 else error.message[:199] + "…")
+            yield Problem(dotted(at), error.message if len(error.message) < 200 else error.message[:199] + "…")
 
 
 def _choice(value: Any, options: list[Any]) -> str:
@@ -107,7 +139,7 @@ def _union(schema: dict[str, Any], error: Error, branches: list[list[Error]]) ->
         return
     types = [each.kind.types for branch in branches for each in branch if isinstance(each.kind, Kind.Type)]
     expected = " or ".join(dict.fromkeys(name for names in types for name in names)) or "something else"
-    yield Problem(_path(error.instance_path), f"expected {expected}, got {shortened(error.instance)}")
+    yield Problem(dotted(error.instance_path), f"expected {expected}, got {shortened(error.instance)}")
 
 
 def _is_other_kind(each: Error, error: Error) -> bool:

@@ -7,10 +7,13 @@ from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.fields import Field, FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core.core_schema import EnumSchema
 from typing_extensions import TypedDict
 
 from talaria.tools.binding import Binding, Described
+from talaria.tools.coercion.choices import NAMES
 from talaria.tools.docstrings import read_docstring
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.inlining import plain_schema
@@ -18,7 +21,15 @@ from talaria.tools.nearest import hint
 from talaria.tools.returns import check_returns
 from talaria.tools.signature import MISSING, Parameter, read_signature
 
+_NAMES = NAMES[0]
 _REFUSALS = (PydanticUserError, PydanticUndefinedAnnotation, TypeError, ValueError, NameError)
+
+
+class _WithNames(GenerateJsonSchema):
+    """Adds the names of an enum's members, by which models like to call them."""
+
+    def enum_schema(self, schema: EnumSchema) -> JsonSchemaValue:
+        return {**super().enum_schema(schema), _NAMES: [each.name for each in schema["members"]]}
 
 
 def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Described:
@@ -37,9 +48,9 @@ def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Descri
         raise ToolInvalid(f"{tool}: the docstring describes '{name}', which is no parameter{hint(name, names)}")
     check_returns(signature.returns, tool)
     parameters = [_with_field(each, said.parameters.get(each.name)) for each in signature.parameters]
-    schema, validate = _adapt(parameters, tool)
-    binding = Binding(validate, _defaults(parameters), len(parameters))
-    return Described(text, schema, binding, says_nothing=signature.returns in (None, type(None)))
+    named, validate = _adapt(parameters, tool)
+    binding = Binding(validate, _defaults(parameters), len(parameters), named)
+    return Described(text, plain_schema(named, _NAMES), binding, says_nothing=signature.returns in (None, type(None)))
 
 
 def _with_field(parameter: Parameter, description: str | None) -> Parameter:
@@ -86,7 +97,7 @@ def _build(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Call
     }
     make: Any = TypedDict  # a type checker only knows the class statement of it
     adapter: TypeAdapter[Any] = TypeAdapter(make(tool, fields))
-    made = plain_schema(adapter.json_schema())
+    made = plain_schema(adapter.json_schema(schema_generator=_WithNames))
     schema = {"type": "object", "properties": made.pop("properties", {}), **made, "additionalProperties": False}
     return schema, adapter.validator.validate_python
 

@@ -7,8 +7,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from talaria.core.errors import Overloaded
+from talaria.threads.bell import Bell
 
-Job = tuple[Callable[[], Any], asyncio.Future[Any], asyncio.AbstractEventLoop]
+Job = tuple[Callable[[], Any], asyncio.Future[Any], Bell]
+Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
 
 
 class ThreadPool:
@@ -21,6 +23,8 @@ class ThreadPool:
         self._busy = 0
         self._stuck = 0
         self._slots = asyncio.Semaphore(limit)
+        self._bell: Bell | None = None
+        self._is_closed = False
 
     @property
     def stuck(self) -> int:
@@ -38,13 +42,13 @@ class ThreadPool:
         if self._stuck >= self._limit:
             raise Overloaded(f"all {self._limit} tool threads hang in calls that were given up; raise limits.threads")
         await self._slots.acquire()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
+        bell = self._bell = self._bell or Bell()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._busy += 1
         if self._busy > self._threads:
             self._threads += 1
             threading.Thread(target=self._work, name=f"talaria-tool-{self._threads}", daemon=True).start()
-        self._jobs.put((fn, future, loop))
+        self._jobs.put((fn, future, bell))
         try:
             return await future
         except asyncio.CancelledError:
@@ -55,10 +59,19 @@ class ThreadPool:
         """Let idle threads end; the others end with their function or with the process."""
         for _ in range(self._threads):
             self._jobs.put(None)
+        self._is_closed = True
+        self._close_bell()
 
-    def _settle(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    def _close_bell(self) -> None:
+        if self._is_closed and not self._busy and self._bell is not None:
+            self._bell.close()
+            self._bell = None
+
+    def _settle(self, outcome: Outcome) -> None:
+        future, value, error = outcome
         self._busy -= 1
         self._slots.release()
+        self._close_bell()
         if future.cancelled():  # the call was given up
             self._stuck -= 1
         elif error is not None:
@@ -68,16 +81,13 @@ class ThreadPool:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            fn, future, loop = job
+            fn, future, bell = job
             value, error = None, None
             try:
                 value = fn()
             except BaseException as raised:  # noqa: BLE001 - a tool's body on a thread: its caller is told
                 error = raised if _may_cross(raised) else RuntimeError(f"the tool raised {type(raised).__name__}")
-            try:
-                loop.call_soon_threadsafe(self._settle, future, value, error)
-            except RuntimeError:
-                return  # the loop is closed: nobody waits
+            bell.ring(self._settle, (future, value, error))
             del job, fn, future, value, error
 
 

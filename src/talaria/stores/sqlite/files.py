@@ -14,7 +14,7 @@ PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",  # KiB
-    "PRAGMA wal_autocheckpoint = 1000",  # pages: writing over a short log costs less than making it longer
+    "PRAGMA wal_autocheckpoint = 500",  # pages: writing over a short log costs less than making it longer
     "PRAGMA journal_size_limit = 67108864",
 )
 

@@ -4,7 +4,7 @@ Between two statements a thread gives the interpreter lock away, and under a bus
 back. So a group of appends is one statement a table, however many sessions are in it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -36,7 +36,7 @@ BLOBS = Statement(
 )
 
 
-def parts(statement: Statement, values: list[object]) -> Iterable[tuple[str, list[object]]]:
+def parts(statement: Statement, values: Sequence[object]) -> Iterable[tuple[str, Sequence[object]]]:
     """The statement with all its values, row after row; several times if the rows are very many."""
     step = ROWS_A_STATEMENT * statement.columns
     for start in range(0, len(values), step):

@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from talaria.core.errors import StoreClosed
+from talaria.threads.bell import Bell
 
 PATIENCE = 0.005
 REST = 0.0002
@@ -53,6 +54,7 @@ class Worker(Generic[C]):
         self._given = self._done = 0
         self._watched: asyncio.TimerHandle | None = None
         self._ended = self._loop.create_future()
+        self._bell = Bell()
         threading.Thread(target=self._main, name=name, daemon=True).start()
 
     def submit(self, work: Callable[[C], T], then: Callable[[T], None] | None = None) -> "asyncio.Future[T]":
@@ -100,12 +102,12 @@ class Worker(Generic[C]):
                 except BaseException as error:  # noqa: BLE001 - the thread's boundary: whoever waits must be told
                     for job in jobs:
                         job.error = job.error or StoreClosed("the store failed", operator=repr(error))
-                self._tell(self._deliver, jobs)
+                self._bell.ring(self._deliver, jobs)
             del jobs  # or the last ones live on while this thread waits
         try:
             self._finish()
         finally:
-            self._tell(self._end, None)
+            self._bell.ring(self._end, None)
 
     def _take(self) -> "tuple[list[Job[C, Any]], bool]":
         jobs: list[Job[C, Any]] = []
@@ -116,12 +118,6 @@ class Worker(Generic[C]):
                 return jobs, True
             job = self._queue.get()
         return jobs, False
-
-    def _tell(self, call: Callable[[Any], None], argument: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(call, argument)
-        except RuntimeError:
-            return  # the loop is closed: nobody waits any more
 
     def _deliver(self, jobs: "list[Job[C, Any]]") -> None:
         self._done += len(jobs)
@@ -136,6 +132,7 @@ class Worker(Generic[C]):
                 job.future.set_exception(job.error)
 
     def _end(self, _: None) -> None:
+        self._bell.close()
         if self._watched is not None:
             self._watched.cancel()
         if not self._ended.done():

@@ -29,7 +29,7 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     reason = _reason(context)
     if not reason:
         return await proceed(context)
-    context.run.ask(call, reason)
+    context.run.ask(call, reason, context.repaired)
     raise Suspended
 
 

@@ -15,7 +15,7 @@ async def once(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if call.was_started and not tool.may_be_repeated:
         if tool.unknown_outcome == "tell":
             return ToolOutcome(TELL, "unknown")
-        context.run.ask(call, UNKNOWN)
+        context.run.ask(call, UNKNOWN, context.repaired)
         raise Suspended
-    await context.run.begin(call)
+    await context.run.begin(call, context.repairs)
     return await proceed(context)

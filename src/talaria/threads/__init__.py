@@ -1,0 +1,1 @@
+"""What threads and the event loop have between them."""

@@ -1,0 +1,128 @@
+"""Makes strict JSON of what models write for it, where the meaning is in no doubt; never adds a closing bracket."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+      | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*")
+      | (?P<quoted>'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*')
+      | (?P<open>[{\[]) | (?P<close>[}\]]) | (?P<comma>,) | (?P<colon>:)
+      | (?P<word>[A-Za-z_$][\w$]*)
+      | (?P<number>[-+.\d][-+.\w]*)""",
+    re.VERBOSE,
+)
+_UNENDED = re.compile(r""""[^"\\]*(?:\\.[^"\\]*)*\\?\Z|'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*\\?\Z""")
+_QUOTED_PART = re.compile(r"\\(?P<escaped>.)|(?P<quote>\")")
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_FENCE = re.compile(r"```[\w-]*")
+_NO_WORDS = frozenset('{}[]()<>"`=|\\')
+_WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
+CUT_OFF = "the text is cut off before its end, nothing of it was run; write the whole call again, shorter if it is long"
+
+
+class Unreadable(ValueError):
+    """Text of which no JSON can be made without guessing; says why, to a model."""
+
+
+class Token(NamedTuple):
+    """A piece of JSON text, `at` characters from the beginning."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def mend(text: str, start: int) -> tuple[str, list[str]]:
+    """Return the object or list that begins at `start` as strict JSON, and what was repaired.
+
+    Only words and fences may stand around it. The caller's strict parser still has to agree with the result.
+
+    Raises:
+        Unreadable: it is cut off, or what is meant is in doubt.
+    """
+    tokens = list(_tokens(text, start))
+    repairs: dict[str, None] = {}
+    _look_around(text[:start], text[tokens[-1].at + 1 :], repairs)
+    body = "".join(_strict(token, repairs) for token in _without_trailing_commas(tokens, repairs))
+    return body, list(repairs)
+
+
+def _tokens(text: str, start: int) -> Iterator[Token]:
+    """Yield the tokens from an opening bracket to the one that closes it."""
+    depth, at = 0, start
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or found.lastgroup is None:
+            raise Unreadable(CUT_OFF if _UNENDED.match(text, at) else _unexpected(text[at], at))
+        depth += (found.lastgroup == "open") - (found.lastgroup == "close")
+        at = found.end()
+        yield _checked(Token(found.lastgroup, found[0], found.start()), is_last=at == len(text))
+        if depth == 0:
+            return
+    raise Unreadable(CUT_OFF)
+
+
+def _checked(token: Token, *, is_last: bool) -> Token:
+    if token.kind == "word" and token.text not in _WORDS:
+        raise Unreadable(CUT_OFF if is_last else _unexpected(token.text[:20], token.at))
+    return token
+
+
+def _unexpected(what: str, at: int) -> str:
+    return f"this is not JSON: unexpected {what!r} at character {at}; names and text stand in double quotes"
+
+
+def _look_around(before: str, after: str, repairs: dict[str, None]) -> None:
+    for around in (before, after):
+        bare = _FENCE.sub("", around)
+        if len(bare) < len(around):
+            repairs["Markdown fence"] = None
+        words = bare.strip()
+        if words and (_NO_WORDS.intersection(words) or not any(map(str.isalpha, words))):
+            raise Unreadable("there is more than one JSON object, or something beside it; write exactly one object")
+        if words:
+            repairs["text around the object"] = None
+
+
+def _without_trailing_commas(tokens: Sequence[Token], repairs: dict[str, None]) -> Iterator[Token]:
+    """Yield the tokens without commas that stand between a value and a closing bracket."""
+    told = [token for token in tokens if token.kind != "space"]
+    trailing = {
+        comma.at
+        for before, comma, after in zip(told, told[1:], told[2:], strict=False)
+        if comma.kind == "comma" and after.kind == "close" and before.kind not in ("comma", "open", "colon")
+    }
+    if trailing:
+        repairs["trailing comma"] = None
+    return (token for token in tokens if token.kind != "comma" or token.at not in trailing)
+
+
+def _strict(token: Token, repairs: dict[str, None]) -> str:
+    match token.kind:
+        case "word":
+            if token.text not in ("true", "false", "null"):
+                repairs["Python literal"] = None
+            return _WORDS[token.text]
+        case "quoted":
+            repairs["single quotes"] = None
+            return '"' + _escaped(_QUOTED_PART.sub(_double_quoted, token.text[1:-1]), repairs) + '"'
+        case "string":
+            return _escaped(token.text, repairs)
+        case _:
+            return token.text
+
+
+def _double_quoted(part: re.Match[str]) -> str:
+    if part["quote"]:
+        return '\\"'
+    return "'" if part["escaped"] == "'" else part[0]
+
+
+def _escaped(text: str, repairs: dict[str, None]) -> str:
+    if _CONTROL.search(text) is None:
+        return text
+    repairs["control character in a string"] = None
+    return _CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
