@@ -30,6 +30,7 @@ TITLE = f"{RUNS:,} runs parked on approval in one process"
 WARM = 30
 """Seconds after which nothing but rows is left of a parked run."""
 DAY = 86_400
+BEFORE = 20
 INSTRUCTIONS = "You look after the orders of a shop. Be brief; say what you did and what is left to do. " * 15
 KINDS = ("SessionState", "LiveBuffer", "Frame", "Owner", "OpenRun", "SessionWriter", "Task", "Lock", "Event")
 
@@ -192,9 +193,8 @@ async def waiting(url: str, durable: bool, runs: int, decisions: int, fake: bool
 
 async def _story(parking: Parking, runs: int, decisions: int) -> dict[str, Any]:
     some = min(decisions, runs // 2)
-    await parking.park(some, "before")
-    await parking.decide(some)  # what is made once is there before anything is counted
-    await parking.grow_cold()
+    await parking.park(BEFORE, "before")
+    await parking.decide(BEFORE)  # what is made once is there before anything is counted
     base, began = count(), time.perf_counter()
     await parking.park(runs)
     parked = time.perf_counter() - began
@@ -222,12 +222,13 @@ def _compared(name: str, base: Counts, now: Counts, runs: int) -> dict[str, Any]
 def measure(origin: str, size: Size) -> list[Figure]:
     """Measure."""
     figures: list[Figure] = []
-    for name, durable in (("SQLite", True), ("memory", False)):
-        runs = max(20, size.of(RUNS))
+    is_full = size.share == 1
+    for name, durable in (("SQLite", True), ("memory", False))[0 if is_full else 1 :]:
+        runs, decisions = size.of(RUNS), size.of(DECISIONS)
         got = child.run(
-            waiting, url=Play(calls=1).url(origin), durable=durable, runs=runs, decisions=max(5, size.of(DECISIONS))
+            waiting, url=Play(calls=1).url(origin), durable=durable, runs=runs, decisions=decisions, fake=not is_full
         )
-        figures += _figures(name, got, durable=durable, full=size.share == 1)
+        figures += _figures(name, got, durable=durable, full=is_full)
     return figures
 
 

@@ -91,15 +91,13 @@ def test_no_text_means_no_arguments(text: str) -> None:
     assert parse_arguments(ANYTHING, text) == {}
 
 
-@pytest.mark.parametrize("text", ["[1]", "null", '"{}"', "1"])
+@pytest.mark.parametrize("text", ["[1]", "null", '""', "1"])
 def test_json_that_is_no_object_is_refused(text: str) -> None:
     assert said(ANYTHING, text).startswith("- expected one JSON object, got ")
 
 
 def test_text_that_is_no_json_is_refused_and_shown() -> None:
-    assert said(ANYTHING, '{"a": ') == snapshot(
-        "- these are not JSON (Expecting value: line 1 column 7 (char 6)): '{\"a\": '; write one JSON object"
-    )
+    assert said(refund, '{"a": undefined}') == snapshot()
 
 
 def test_characters_that_no_store_holds_are_replaced() -> None:
@@ -107,7 +105,7 @@ def test_characters_that_no_store_holds_are_replaced() -> None:
 
 
 def test_problems_name_the_field_what_came_and_what_is_expected() -> None:
-    text = '{"order_id": 42, "amount": true, "status": "opened", "extra": "x", "on": "2024-02-29"}'
+    text = '{"order_id": 4.2, "amount": true, "status": "opened", "extra": "x", "on": "2024-02-29"}'
     assert said(refund, text) == snapshot("""\
 - order_id: expected string, got 42
 - amount: expected number or string, got true
@@ -133,7 +131,7 @@ def test_a_value_that_fits_none_of_several_types_names_them_all() -> None:
 
 
 def test_what_only_the_function_s_own_types_refuse_is_said_the_same_way() -> None:
-    text = '{"order_id": "42", "amount": "much", "on": "2024-02-30", "status": "open", "items": [{"sku": "T1"}]}'
+    text = '{"order_id": "42", "amount": "much", "on": "2024-02-29", "status": "open", "items": [{"sku": "T1"}]}'
     assert said(refund, text) == snapshot("""\
 - amount: Input should be a valid decimal, got "much"
 - on: Input should be a valid date or datetime, day value is outside expected range, got "2024-02-30"

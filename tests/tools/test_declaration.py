@@ -173,7 +173,11 @@ def test_a_lambda_needs_a_name() -> None:
         ({"approval": "yes"}, "approval is True, False or a function"),
         ({"retries": 2}, "the option 'retries' is not available yet"),
         ({"isolate": "process"}, "the option 'isolate' is not available yet"),
-        ({"aliases": {}}, "the option 'aliases' is not available yet"),
+        ({"aliases": {"nam": {}}}, "aliases name 'nam', which is no parameter; there are 'name', 'greeting'; did you"),
+        (
+            {"aliases": {"name": {"A": "Ada"}}},
+            "the alias 'A' of 'name' stands for \"Ada\", but that parameter takes no",
+        ),
     ],
 )
 def test_an_option_that_would_not_do_what_it_says_is_refused(options: FunctionOptions, said: str) -> None:

@@ -57,8 +57,13 @@ class _Round:
 
     def read_mail(self) -> None:
         """There is mail: read it beside the calls that run."""
-        if self.running and (self.reading is None or self.reading.done()):
-            self.reading = self.group.create_task(self._read(), name="mail")
+        if not self.running or (self.reading is not None and not self.reading.done()):
+            return
+        reading = self._read()
+        try:
+            self.reading = self.group.create_task(reading, name="mail")
+        except RuntimeError:  # the round is being cancelled: the loop reads it
+            reading.close()
 
     async def _read(self) -> None:
         while self.session.has_mail:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from talaria.core.errors import JournalError
 from talaria.core.ids import SessionKey
 from talaria.journal.codec import blob_ref, decode_entry, encode_entry
-from talaria.journal.entries import AnyEntry, Oversize
+from talaria.journal.entries import AnyEntry, Oversize, RunFinished
 from talaria.journal.fold import apply
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
@@ -134,12 +134,15 @@ class SessionWriter:
             self._broken = error  # whoever waits must not wait for ever; the session is read again
 
 
-async def load_state(journal: Journal, blobs: Blobs, key: SessionKey) -> SessionState:
-    """Fold a session's whole journal; an unknown session gives the empty state."""
+async def load_state(journal: Journal, blobs: Blobs, key: SessionKey, *, until: str = "") -> SessionState:
+    """Fold a session's journal, whole or to the end of the run `until`; an unknown session gives the empty state."""
     state = SessionState(key)
     while records := await journal.read(state.path, state.seq, PAGE):
         for record in records:
-            apply(state, await load_entry(blobs, state.path, record))
+            entry = await load_entry(blobs, state.path, record)
+            apply(state, entry)
+            if isinstance(entry, RunFinished) and entry.run == until:
+                return state
         if len(records) < PAGE:
             break
     return state

@@ -88,6 +88,17 @@ class LiveBuffer:
         self._places += 1
         self.tell(ChatEvent("queued", place), (0, 0, 0, self._places))
 
+    def rest(self) -> None:
+        """Its owner has gone. Of a run that is over the journal has everything, and nobody here is in the middle."""
+        if self.ended and not self.followers and self._frames and self._frames[-1].durable:
+            self._drop(len(self._frames))
+            self._bytes = 0
+
+    def close(self) -> None:
+        """Nothing more is said in this process."""
+        self.ended = True
+        self._wake()
+
     def fail(self, message: str) -> None:
         """The run cannot go on in this process, and the journal cannot say so."""
         self.ended = True
@@ -151,7 +162,7 @@ class LiveBuffer:
         """Keep half the limit of what the journal has, and the whole of the unfinished message."""
         stop = len(self._frames) if self._open is None else self._open - self._first
         keep, size = stop, 0
-        while keep > 0 and size < KEPT_BYTES // 2:
+        while keep > 0 and size + self._frames[keep - 1].size <= KEPT_BYTES // 2:
             keep -= 1
             size += self._frames[keep].size
         if keep:

@@ -31,6 +31,8 @@ class Hub:
         `anchor` is the last entry up to `since` of which clients got an event.
         """
         self._owned.add(run_id)
+        if (old := self._buffers.get(run_id)) is not None and old.ended:
+            del self._buffers[run_id]  # an owner had to give the run up; it goes on
         buffer = self._open(run_id, since)
         buffer.resume(anchor)
         return buffer
@@ -38,6 +40,13 @@ class Hub:
     def disown(self, run_id: str) -> None:
         """The owner is done with the run, for now or for good."""
         self._owned.discard(run_id)
+        if (buffer := self._buffers.get(run_id)) is not None:
+            buffer.rest()
+
+    def close(self) -> None:
+        """This process ends: whoever follows a run goes on elsewhere."""
+        for buffer in self._buffers.values():
+            buffer.close()
 
     @contextmanager
     def following(self, run_id: str) -> Generator[Callable[[int], LiveBuffer]]:

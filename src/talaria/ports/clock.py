@@ -1,7 +1,8 @@
 """The clock: what time it is, and waiting for it."""
 
+from collections.abc import Coroutine
 from datetime import tzinfo
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Clock(Protocol):
@@ -16,6 +17,6 @@ class Clock(Protocol):
         """Milliseconds since 1970, UTC. It may step back."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait. Cancellable at once."""
+    def sleep(self, seconds: float) -> Coroutine[Any, Any, None]:
+        """Wait, counted from the call. Cancellable at once."""
         ...

@@ -53,6 +53,7 @@ class Parts:
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
         self.kit.outcomes.close()
+        self.kit.hub.close()
         self.threads.close()
         if self.transcripts is not None:
             await asyncio.to_thread(self.transcripts.close)

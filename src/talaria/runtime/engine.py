@@ -1,11 +1,11 @@
 """The local engine: which sessions are driven now, which wait for a place, and what wakes the others."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from talaria.core.errors import Overloaded
+from talaria.core.errors import InternalError, JournalError, Overloaded, StoreClosed
 from talaria.core.ids import SessionKey
 from talaria.journal.entries import AnyEntry, RunParked
 from talaria.journal.index import WAKE
@@ -17,6 +17,7 @@ from talaria.runtime.owner import Owner
 WARM_MS = 20_000
 """How long the state of a session without work stays in memory, so that a quick next turn need not read it again."""
 SWEEP = 5.0
+RETRY = 1.0
 LOOK = 1_000
 """How many of the sessions that are due are looked up at once."""
 
@@ -30,11 +31,13 @@ class Engine:
         self._store = kit.store
         self._clock = kit.clock
         self._hub = kit.hub
+        self._outcomes = kit.outcomes
         self._make_owner = make_owner
         self._max_runs = kit.settings.server.max_runs
         self._owners: dict[str, Owner] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, None] = {}
+        self._expected: set[str] = set()
         self._warm: dict[str, tuple[int, SessionState]] = {}
         self._background: list[asyncio.Task[None]] = []
         self._alarm_changed = asyncio.Event()
@@ -76,11 +79,8 @@ class Engine:
 
     async def start(self) -> None:
         """Take up what an earlier process left, then listen."""
-        mail = self._store.inbox.watch()
-        for coroutine in (self._watch_mail(mail), self._watch_alarms(), self._sweep()):
-            self._background.append(asyncio.create_task(coroutine, name=coroutine.__name__))
-        for session in await self._store.inbox.waiting():
-            self.wake(session)
+        for listen in (self._watch_mail, self._watch_alarms, self._sweep):
+            self._background.append(asyncio.create_task(_keep(listen), name=listen.__name__))
         await self._ring()
 
     async def stop(self, grace: float) -> None:
@@ -101,11 +101,21 @@ class Engine:
         """
         if self._stopping:
             raise Overloaded("the server is stopping; try again in a moment", retry_after=5)
-        if self.is_full and len(self._ready) >= queue:
+        if len(self._owners) + len(self._ready) + len(self._expected) >= self._max_runs + queue:
             raise Overloaded("all places to run and to wait are taken; try again later", retry_after=2)
+
+    def expect(self, session: str) -> None:
+        """A letter is being put for this session: it takes a place until it wakes the session."""
+        if not self.is_working(session):
+            self._expected.add(session)
+
+    def expect_no_more(self, session: str) -> None:
+        """The letter did not come about."""
+        self._expected.discard(session)
 
     def wake(self, session: str) -> None:
         """There may be something to do for this session."""
+        self._expected.discard(session)
         owner = self._owners.get(session)
         if owner is not None:
             owner.notify()
@@ -142,12 +152,16 @@ class Engine:
             warm = self._warm.pop(session, None)
             state = warm[1] if warm else await self._load(session)
             left = await owner.own(state, epoch)
+            if left is None and state.active is not None:
+                self._outcomes.fail(state.active.id, _not_now())
             if left is not None and left.seq:
                 if left.active is not None:
                     left.prompt.cache.clear()  # it waits for a person: encoding again costs less than keeping
                 self._warm[session] = (self._clock.now() + WARM_MS, left)
         except Exception:  # noqa: BLE001 - a session's boundary: the others go on
             _log.exception("owner_failed", session=session)
+            owner.has_mail = False  # it would fail again: the next letter, alarm or start tries
+            await self._give_up(session)
         finally:
             if epoch is not None:
                 await self._store.leases.release(session, epoch)
@@ -156,12 +170,30 @@ class Engine:
                 self._ready[session] = None
             self._pump()
 
+    async def _give_up(self, session: str) -> None:
+        """Tell whoever waits for the session's runs that they do not go on for now."""
+        try:
+            wake = await self._store.index.get(WAKE, session)
+            letters = await self._store.inbox.pending(session)
+        except JournalError:
+            return  # the store is closed, and with it everything that waits
+        waiting = [letter.run for letter in letters if letter.kind == "turn"]
+        for run_id in [*([wake.data.decode()] if wake else []), *waiting]:
+            error = _not_now()
+            self._outcomes.fail(run_id, error)
+            live = self._hub.get(run_id)
+            if live is not None and not live.ended:
+                live.fail(error.message)
+
     async def _load(self, session: str) -> SessionState:
         return await load_state(self._store.journal, self._store.blobs, SessionKey.parse(session))
 
     # What wakes sessions
 
-    async def _watch_mail(self, mail: AsyncIterator[str]) -> None:
+    async def _watch_mail(self) -> None:
+        mail = self._store.inbox.watch()
+        for session in await self._store.inbox.waiting():
+            self.wake(session)
         async for session in mail:
             owner = self._owners.get(session)
             if owner is not None and owner.session is not None:
@@ -210,7 +242,27 @@ class Engine:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(SWEEP)
-            now = self._clock.now()
-            for session in [key for key, (until, _) in self._warm.items() if until <= now]:
-                del self._warm[session]
-            self._hub.sweep()
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Forget what has not been of use for a while."""
+        now = self._clock.now()
+        for session in [key for key, (until, _) in self._warm.items() if until <= now]:
+            del self._warm[session]
+        self._hub.sweep()
+
+
+async def _keep(listen: Callable[[], Awaitable[None]]) -> None:
+    """Listen for ever: a fault is logged, and it begins again."""
+    while True:
+        try:
+            await listen()
+        except StoreClosed:
+            return
+        except Exception as error:  # noqa: BLE001 - without it no session would ever wake again
+            _log.error("listener_failed", listener=listen.__name__, exc_info=error)
+            await asyncio.sleep(RETRY)
+
+
+def _not_now() -> InternalError:
+    return InternalError("the run cannot go on now; it resumes once the server's store is in order")

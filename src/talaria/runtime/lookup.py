@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from talaria.core.errors import InvalidRequest, NotFound
+from talaria.core.errors import InternalError, InvalidRequest, NotFound
 from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
@@ -18,6 +18,7 @@ from talaria.live.follow import RunSource, follow
 from talaria.live.frames import Frame
 from talaria.ports.journal import Put
 from talaria.runtime.kit import Kit
+from talaria.runtime.results import RunResult, result_of
 
 PAGE = 50
 _run = msgspec.json.Decoder(RunRow).decode
@@ -73,13 +74,19 @@ class Lookup:
         return [*([wake.data.decode()] if wake else []), *(each.run for each in letters if each.kind == "turn")]
 
     async def check_position(self, run_id: str, after: Position) -> None:
-        """Refuse a position that is behind the end of a run.
+        """Refuse a position that is behind the end of a run, or behind all that was recorded so far.
 
         Raises:
-            InvalidRequest: the run ended before it.
+            InvalidRequest: no event of the run can have it.
         """
         row = await self._store.index.get(RUN, run_id)
-        if row is not None and 0 < _run(row.data).last < after[0]:
+        if row is None:
+            return
+        run = _run(row.data)
+        foreign = 0 < run.last < after[0]
+        if not foreign and after[0] > run.first:
+            foreign = not await self._store.journal.read(row.session, after[0] - 1, 1)
+        if foreign:
             raise InvalidRequest("this event id is of no event of this run; send back an id exactly as it was received")
 
     async def follow(self, run_id: str, principal: Principal, after: Position = START) -> AsyncGenerator[list[Frame]]:
@@ -87,8 +94,10 @@ class Lookup:
 
         Raises:
             NotFound: no such run for this principal.
+            InvalidRequest: no event of the run can have this position.
         """
         key = await self.place(principal, run_id)
+        await self.check_position(run_id, after)
         store = self._store
 
         async def locate() -> RunSource | None:
@@ -98,6 +107,23 @@ class Lookup:
         async with aclosing(follow(self._hub, run_id, locate, after)) as batches:
             async for frames in batches:
                 yield frames
+
+    async def result(self, run_id: str, principal: Principal) -> RunResult:
+        """Wait for the end of a run; return its result.
+
+        Raises:
+            NotFound: no such run for this principal.
+            TalariaError: the run ended with an error, or does not end in this process.
+        """
+        async for _ in self.follow(run_id, principal):
+            pass
+        state = await load_state(
+            self._store.journal, self._store.blobs, await self.place(principal, run_id), until=run_id
+        )
+        end = state.run.finished if state.run is not None and state.run.id == run_id else None
+        if end is None:
+            raise InternalError(f"run {run_id} does not end here; it resumes when its store is opened again")
+        return result_of(state, end)
 
     # Questions
 

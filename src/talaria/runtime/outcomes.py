@@ -5,7 +5,7 @@ import asyncio
 from talaria.core.errors import InternalError, TalariaError
 from talaria.journal.entries import RunFinished
 from talaria.journal.state import SessionState
-from talaria.runtime.results import RunResult, run_error
+from talaria.runtime.results import RunResult, result_of
 
 
 class Outcomes:
@@ -23,13 +23,10 @@ class Outcomes:
         future = self._futures.pop(entry.run, None)
         if future is None or future.done():
             return
-        if entry.error:
-            future.set_exception(run_error(entry.error, entry.message))
-            return
-        run = state.run
-        answer = run.last.message.text if run is not None and run.last is not None else ""
-        result = RunResult(entry.run, state.key.session, answer, entry.reason, entry.usage)
-        future.set_result(result.hold(state.prompt))
+        try:
+            future.set_result(result_of(state, entry))
+        except TalariaError as error:
+            future.set_exception(error)
 
     def drop(self, run_id: str) -> None:
         """Nobody waits after all."""

@@ -16,6 +16,8 @@ from talaria.core.errors import (
 )
 from talaria.core.messages import Message
 from talaria.core.usage import Usage
+from talaria.journal.entries import RunFinished
+from talaria.journal.state import SessionState
 from talaria.ports.model import Prompt
 
 _BY_CODE: dict[str, type[TalariaError]] = {
@@ -59,6 +61,19 @@ class RunResult:
     def messages(self) -> tuple[Message, ...]:
         """The session's messages up to the end of this run."""
         return tuple(self._prompt.messages[: self._count]) if self._prompt is not None else ()
+
+
+def result_of(state: SessionState, end: RunFinished) -> RunResult:
+    """The result of a run; `state` is the session's right after its end.
+
+    Raises:
+        TalariaError: the run ended with an error.
+    """
+    if end.error:
+        raise run_error(end.error, end.message)
+    run = state.run
+    answer = run.last.message.text if run is not None and run.last is not None else ""
+    return RunResult(end.run, state.key.session, answer, end.reason, end.usage).hold(state.prompt)
 
 
 def run_error(code: str, message: str) -> TalariaError:

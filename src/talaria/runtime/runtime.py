@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from talaria.agents.agent import AgentSpec
-from talaria.core.errors import ConfigurationError
+from talaria.core.errors import ConfigurationError, InternalError, InvalidRequest
 from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
 from talaria.core.principal import Principal
@@ -91,7 +92,9 @@ class Runtime:
         outcome = outcomes.expect(run_id)
         try:
             submitted = await self._submit(agent, query, session, principal, fields | {"run_id": run_id})
-            return await (outcome if submitted.is_new else outcomes.expect(submitted.run_id))
+            if submitted.is_new:
+                return await outcome
+            return await self.parts.lookup.result(submitted.run_id, principal or Principal())
         finally:
             outcomes.drop(run_id)
 
@@ -107,21 +110,34 @@ class Runtime:
         """Run one turn and yield its events as they happen; see `run` for `fields`.
 
         Raises:
-            TalariaError: the run was not admitted. A run that fails ends with an error event.
+            TalariaError: the run was not admitted, or the runtime was closed before its end. A run that fails ends
+                with an error event.
         """
         submitted = await self._submit(agent, query, session, principal, fields)
-        async for frames in self.parts.lookup.follow(submitted.run_id, principal or Principal()):
-            for frame in frames:
-                yield frame.event
+        event = None
+        async with aclosing(self.parts.lookup.follow(submitted.run_id, principal or Principal())) as batches:
+            async for frames in batches:
+                for frame in frames:
+                    event = frame.event
+                    yield event
+        if event is None or event.type not in ("finish", "error"):
+            raise InternalError(f"the runtime was closed; run {submitted.run_id} resumes when it is opened again")
 
     async def _submit(
         self, agent: AgentSpec, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
     ) -> "Submitted":
+        from pydantic import ValidationError  # noqa: PLC0415 - see above
+
         from talaria.runtime.request import ChatRequest  # noqa: PLC0415 - see above
 
         self.parts.kit.catalog.add_agent(agent)
         run_id: str | None = fields.pop("run_id", None)
         if (secrets := fields.pop("secrets", None)) is not None:
             fields["tool_context"] = secrets
-        request = ChatRequest(query=query, agent=agent.name, session_id=session, **fields)
+        try:
+            request = ChatRequest(query=query, agent=agent.name, session_id=session, **fields)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise InvalidRequest(f"{where}: {first['msg']}") from None
         return await self.parts.admission.submit(request, principal or Principal(), run_id)

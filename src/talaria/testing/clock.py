@@ -2,8 +2,10 @@
 
 import asyncio
 import heapq
+from collections.abc import Coroutine
 from datetime import UTC, tzinfo
 from itertools import count
+from typing import Any
 
 START = 1_800_000_000_000
 """2027-01-15 08:00 UTC, in ms."""
@@ -27,15 +29,14 @@ class FakeClock:
         """The time in ms."""
         return self._now
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait until the clock was moved so far."""
+    def sleep(self, seconds: float) -> Coroutine[Any, Any, None]:
+        """Wait until the clock was moved so far; time counts from the call, not from when the waiting begins."""
         until = self._now + int(seconds * 1000)
         if until <= self._now:
-            await asyncio.sleep(0)
-            return
-        woken = asyncio.get_running_loop().create_future()
+            return asyncio.sleep(0)
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (until, next(self._order), woken))
-        await woken
+        return _wait(woken)
 
     def move(self, seconds: float) -> None:
         """Let time pass, and wake those whose time has come, in order."""
@@ -48,3 +49,7 @@ class FakeClock:
     def pass_unnoticed(self, seconds: float) -> None:
         """Let time pass and wake nobody: what happens before an alarm has had its turn."""
         self._now += int(seconds * 1000)
+
+
+async def _wait(woken: "asyncio.Future[None]") -> None:
+    await woken

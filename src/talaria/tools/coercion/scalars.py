@@ -24,8 +24,7 @@ def kinds(value: Any) -> tuple[str, ...]:
     """Return the JSON Schema types of a JSON value, the narrowest first."""
     if isinstance(value, float):
         return ("integer", "number") if value.is_integer() else ("number",)
-    kind: type[Any] = type(value)
-    return _WHOLE.get(kind, ())
+    return _WHOLE.get(type(value), ())  # pyright: ignore[reportUnknownArgumentType]
 
 
 def to_number(value: Any) -> Any:
