@@ -143,15 +143,16 @@ class Parking:
         """The open questions."""
         return await self._parts.kit.store.index.find(APPROVAL, None, limit=1_000_000)
 
-    async def decide(self, decisions: int) -> list[float]:
-        """Approve some of the questions, at random and all at once; return how many ms each call took to begin."""
+    async def decide(self, decisions: int, apart: float = 0.0) -> list[float]:
+        """Approve questions at random, `apart` seconds apart; return how many ms each call took to begin."""
         chosen = random.sample(await self.questions(), decisions)
-        took = await asyncio.gather(*(self._decide(row) for row in chosen))
+        took = await asyncio.gather(*(self._decide(row, at * apart) for at, row in enumerate(chosen)))
         await self._rest()
         return sorted(took)
 
-    async def _decide(self, row: Put) -> float:
+    async def _decide(self, row: Put, after: float) -> float:
         begun = self._begun.of(await self._run_of(row))
+        await asyncio.sleep(after)
         began = time.perf_counter()
         await self._parts.desk.decide(Principal(), Decision(row.key, approve=True))
         return (await asyncio.wait_for(begun, 30.0) - began) * 1000
@@ -183,15 +184,18 @@ class Parking:
         return held
 
 
-async def waiting(url: str, durable: bool, runs: int, decisions: int, fake: bool = False) -> dict[str, Any]:
-    """Park runs and wake some of them, warm and cold; `fake`: with a clock that is moved instead of waited for."""
-    clock = FakeClock() if fake else None
+async def waiting(url: str, durable: bool, runs: int, decisions: int, apart: float | None = None) -> dict[str, Any]:
+    """Park runs and wake some of them, warm and cold, all at once.
+
+    With `apart` decisions come so many seconds apart, and there is a clock that is moved instead of waited for.
+    """
+    clock = FakeClock() if apart is not None else None
     with TemporaryDirectory() as folder:
         async with runtime(url, sqlite(folder) if durable else MEMORY, clock, approval={"timeout": DAY}) as opened:
-            return await _story(Parking(opened, clock, Begun()), runs, decisions)
+            return await _story(Parking(opened, clock, Begun()), runs, decisions, apart or 0.0)
 
 
-async def _story(parking: Parking, runs: int, decisions: int) -> dict[str, Any]:
+async def _story(parking: Parking, runs: int, decisions: int, apart: float) -> dict[str, Any]:
     some = min(decisions, runs // 2)
     await parking.park(BEFORE, "before")
     await parking.decide(BEFORE)  # what is made once is there before anything is counted
@@ -200,10 +204,10 @@ async def _story(parking: Parking, runs: int, decisions: int) -> dict[str, Any]:
     parked = time.perf_counter() - began
     warm = count()
     story: dict[str, Any] = {"seconds": parked, "held": await parking.held()}
-    story["warm_wakes"] = await parking.decide(some)
+    story["warm_wakes"] = await parking.decide(some, apart)
     story["until_cold"] = await parking.grow_cold()
     cold = count()
-    story["cold_wakes"] = await parking.decide(some)
+    story["cold_wakes"] = await parking.decide(some, apart)
     story["left"] = len(await parking.questions())
     return story | _compared("warm", base, warm, runs) | _compared("cold", base, cold, runs)
 
@@ -224,10 +228,9 @@ def measure(origin: str, size: Size) -> list[Figure]:
     figures: list[Figure] = []
     is_full = size.share == 1
     for name, durable in (("SQLite", True), ("memory", False))[0 if is_full else 1 :]:
-        runs, decisions = size.of(RUNS), size.of(DECISIONS)
-        got = child.run(
-            waiting, url=Play(calls=1).url(origin), durable=durable, runs=runs, decisions=decisions, fake=not is_full
-        )
+        url, runs, decisions = Play(calls=1).url(origin), size.of(RUNS), size.of(DECISIONS)
+        apart = None if is_full else 0.0
+        got = child.run(waiting, url=url, durable=durable, runs=runs, decisions=decisions, apart=apart)
         figures += _figures(name, got, durable=durable, full=is_full)
     return figures
 

@@ -1,4 +1,4 @@
-"""The step boundaries of the scenario: how often an uninterrupted run reaches each point. A test holds them against one."""
+"""The step boundaries of the scenario: how often a run that nothing interrupts reaches each point; a test counts."""
 
 from collections.abc import Iterator
 

@@ -142,8 +142,8 @@ class Client:
 
     async def _ask(self, path: str, status: str) -> None:
         """Look until a run stands so."""
-        while (await self._call("GET", path))["status"] != status:
-            await asyncio.sleep(0.005)
+        while (await self._call("GET", path))["status"] != status:  # noqa: ASYNC110 - parking is no event
+            await asyncio.sleep(0.01)
 
     async def _call(self, method: str, path: str, read: Read = _json, **options: Any) -> Any:
         """Call until there is an answer, and return what is read of it."""

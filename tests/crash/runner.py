@@ -37,7 +37,7 @@ async def _gated(gate: asyncio.Semaphore, bench: Bench, plan: Plan) -> tuple[Out
 async def _judged(bench: Bench, plan: Plan, attempt: int) -> tuple[Outcome | None, str]:
     try:
         outcome = await bench.run(plan, attempt)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a trial's boundary: the others go on
         return None, unfinished(plan, bench.folder_of(plan, attempt), error)
     faults = broken(outcome)
     return outcome, report(outcome, faults) if faults else ""

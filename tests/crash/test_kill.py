@@ -9,8 +9,8 @@ from tests.crash.plans import departures, plans, stops
 from tests.crash.runner import run_plans
 from tests.crash.trial import Plan
 
-BATCHES, STOPS = 12, 4
-pytestmark = [pytest.mark.slow]
+BATCHES, STOPS = 16, 4
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def test_there_are_at_least_200_kills() -> None:

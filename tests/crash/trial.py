@@ -9,8 +9,8 @@ import msgspec
 
 from talaria.testing.model_server import ModelServer
 from tests.crash.client import Client, Manners
-from tests.crash.evidence import Death, Stored, effects_in, read_store
 from tests.crash.effects import Effect
+from tests.crash.evidence import Death, Stored, effects_in, read_store
 from tests.crash.fleet import Fleet, open_fleet
 from tests.crash.model import SAME_IDS, StrictModel
 from tests.crash.points import Kill, read_points
@@ -21,7 +21,7 @@ from tests.crash.transcript import Transcript
 DRAWN = 1000
 """Seeds from here on draw their kills."""
 
-LIMIT = 25.0
+LIMIT = 40.0
 """Seconds within which a trial is over, whatever is killed."""
 
 

@@ -138,8 +138,8 @@ class WatchedApplication(Application):
         self._points.reach(f"http.before.{name}")
         body: bytes = message.get("body", b"")
         if len(body) > 1 and self._points.hits(f"http.torn.{name}"):
-            await send(message | {"body": body[: len(body) // 2]})
+            await send({**message, "body": body[: len(body) // 2], "more_body": True})
             self._points.end()
-            message |= {"body": body[len(body) // 2 :]}
+            message = {**message, "body": body[len(body) // 2 :]}
         await send(message)
         self._points.reach(f"http.after.{name}")

@@ -13,6 +13,10 @@ import msgspec
 from tests.crash.server import Said, Start, say, serve, warm
 
 
+def _wake(_: int, __: object) -> None:
+    """Nothing: that there was a signal is told by the wake-up file."""
+
+
 class Zygote:
     """Forks servers and tells how they end. When its input ends, it and all of them do."""
 
@@ -24,7 +28,7 @@ class Zygote:
 
     def run(self) -> None:
         """Serve lines until there are no more."""
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _wake)
         signal.set_wakeup_fd(self._wakes.fileno())
         warm()
         gc.freeze()
@@ -59,7 +63,7 @@ class Zygote:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             serve(start, os.dup(1))
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - the process's boundary
             traceback.print_exc()
         finally:
             os._exit(code)

@@ -90,7 +90,7 @@ class LiveBuffer:
 
     def rest(self) -> None:
         """Its owner has gone. Of a run that is over the journal has everything, and nobody here is in the middle."""
-        if self.ended and not self.followers and self._frames and self._frames[-1].durable:
+        if self.ended and not self.followers and self._frames and self._frames[-1].position is not None:
             self._drop(len(self._frames))
             self._bytes = 0
 
@@ -101,8 +101,8 @@ class LiveBuffer:
 
     def fail(self, message: str) -> None:
         """The run cannot go on in this process, and the journal cannot say so."""
-        self.ended = True
-        self.tell(ChatEvent("error", message, reason="internal"))
+        self._add(Frame(None, ChatEvent("error", message, reason="internal")))
+        self.close()
 
     # What followers do
 

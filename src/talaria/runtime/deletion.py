@@ -3,13 +3,16 @@
 from talaria.core.errors import Conflict
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.journal.index import WAKE
 from talaria.journal.letters import cancel_letter
+from talaria.ports.journal import Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 
 PATIENCE = 10.0
 """Seconds that a running turn has to end."""
+EVERY = 1_000_000
 
 
 class Deletion:
@@ -28,11 +31,18 @@ class Deletion:
             Conflict: its turns did not end in time; nothing was deleted.
         """
         row = await self._lookup.session_row(principal, session_id, assistant)
-        await self._cancel_all(row.key)
-        if not await self._engine.settle(row.key, PATIENCE):
-            raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
-        self._engine.forget(row.key)
+        for path in await self._at_work(row):
+            await self._cancel_all(path)
+            if not await self._engine.settle(path, PATIENCE):
+                raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
+            self._engine.forget(path)
         await self._kit.store.journal.delete(row.key)
+
+    async def _at_work(self, session: Put) -> list[str]:
+        """The paths of the session, and of those of its turns without memory that are not over."""
+        paths = {row.session: None for row in await self._kit.store.index.find(WAKE, session.scope, limit=EVERY)}
+        waiting = dict.fromkeys(await self._kit.store.inbox.waiting())
+        return [session.key, *(path for path in paths | waiting if path.startswith(f"{session.key}/"))]
 
     async def _cancel_all(self, path: str) -> None:
         inbox, now = self._kit.store.inbox, self._kit.clock.now()

@@ -147,7 +147,7 @@ class Engine:
         try:
             epoch = await self._store.leases.acquire(session)
             if epoch is None:
-                _log.info("session_owned_elsewhere", session=session)
+                _log.info("session_owned_elsewhere", journal=session)
                 return
             warm = self._warm.pop(session, None)
             state = warm[1] if warm else await self._load(session)
@@ -159,7 +159,7 @@ class Engine:
                     left.prompt.cache.clear()  # it waits for a person: encoding again costs less than keeping
                 self._warm[session] = (self._clock.now() + WARM_MS, left)
         except Exception:  # noqa: BLE001 - a session's boundary: the others go on
-            _log.exception("owner_failed", session=session)
+            _log.exception("owner_failed", journal=session)
             owner.has_mail = False  # it would fail again: the next letter, alarm or start tries
             await self._give_up(session)
         finally:
@@ -181,9 +181,8 @@ class Engine:
         for run_id in [*([wake.data.decode()] if wake else []), *waiting]:
             error = _not_now()
             self._outcomes.fail(run_id, error)
-            live = self._hub.get(run_id)
-            if live is not None and not live.ended:
-                live.fail(error.message)
+            self._hub.own(run_id, 0).fail(error.message)
+            self._hub.disown(run_id)
 
     async def _load(self, session: str) -> SessionState:
         return await load_state(self._store.journal, self._store.blobs, SessionKey.parse(session))
@@ -209,12 +208,10 @@ class Engine:
 
     async def _watch_alarms(self) -> None:
         while True:
-            now = self._clock.now()
-            if self._next_alarm is not None and self._next_alarm <= now:
+            if self._next_alarm is not None and self._next_alarm <= self._clock.now():
                 await self._ring()
                 continue
-            wait = 3600.0 if self._next_alarm is None else (self._next_alarm - now) / 1000
-            sleeper = asyncio.create_task(self._clock.sleep(min(wait, 3600.0)), name="alarm")
+            sleeper = asyncio.create_task(self._sleep_until(self._next_alarm), name="alarm")
             changed = asyncio.create_task(self._alarm_changed.wait(), name="alarm changed")
             try:
                 await asyncio.wait((sleeper, changed), return_when=asyncio.FIRST_COMPLETED)
@@ -222,6 +219,10 @@ class Engine:
                 sleeper.cancel()
                 changed.cancel()
             self._alarm_changed.clear()
+
+    async def _sleep_until(self, alarm: int | None) -> None:
+        now = self._clock.now()  # looked at here, in the task that sleeps: time may have passed since it was made
+        await self._clock.sleep(3600.0 if alarm is None else min((alarm - now) / 1000, 3600.0))
 
     async def _ring(self) -> None:
         """Wake every session whose time has come: parked ones at their deadline, unfinished ones after a restart."""

@@ -14,6 +14,9 @@ class Outcomes:
     def __init__(self) -> None:
         self._futures: dict[str, asyncio.Future[RunResult]] = {}
 
+    def __len__(self) -> int:
+        return len(self._futures)
+
     def expect(self, run_id: str) -> asyncio.Future[RunResult]:
         """Return a future of the run's result; ask before the run can have ended."""
         return self._futures.setdefault(run_id, asyncio.get_running_loop().create_future())

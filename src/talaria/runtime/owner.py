@@ -59,6 +59,7 @@ class Owner:
         self._watch = watch
         self._live: LiveBuffer | None = None
         self._writer: SessionWriter | None = None
+        self._started = ""  # the run that this owner made of a letter: it has not been anybody else's
         self.session: OpenRun | None = None
         self.has_mail = True
         self._unread = True  # whether the last look into the inbox left letters there
@@ -73,7 +74,7 @@ class Owner:
                     if await self._drive(writer) is Ended.PARKED:
                         break
         except JournalError as error:
-            _log.error("journal_refused", session=state.path, error=error.message)
+            _log.error("journal_refused", journal=state.path, error=error.message)
             self._abandon()
             return None
         finally:
@@ -111,7 +112,7 @@ class Owner:
         return True
 
     def _start(self, letter: Letter) -> None:
-        writer, body = self._the_writer, read_turn(letter)
+        writer, body, self._started = self._the_writer, read_turn(letter), letter.run
         now = self._means.clock.now()
         self._open_live(letter.run, writer.state.seq)
         system, tools = self._context(body)
@@ -161,7 +162,7 @@ class Owner:
         assert run is not None
         live = self._open_live(run.id, state.seq)
         _log_as(state.key, run)
-        if run.first_seq < state.seq or run.parked_until is not None:
+        if run.id != self._started or run.parked_until is not None:
             self._resume(writer, run)
         session: OpenRun | None = None
         try:
@@ -188,7 +189,7 @@ class Owner:
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"
         writer.record(RunResumed(run=run.id, at=self._means.clock.now(), why=why))
-        _log.info("run_resumed", session=writer.state.path, run=run.id, why=why)
+        _log.info("run_resumed", why=why)
 
     async def _fail(self, session: OpenRun, error: Exception) -> Ended:
         """A fault of the harness ends the run with an id that the log explains."""

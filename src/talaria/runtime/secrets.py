@@ -9,6 +9,9 @@ class Secrets:
     def __init__(self) -> None:
         self._by_run: dict[str, dict[str, str]] = {}
 
+    def __len__(self) -> int:
+        return len(self._by_run)
+
     def keep(self, run_id: str, secrets: Mapping[str, str]) -> None:
         """Keep a run's secrets."""
         if secrets:

@@ -8,16 +8,8 @@ from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
 from talaria.tools.json_mending import Unreadable
 from talaria.tools.json_text import read_object
-from talaria.tools.problems import (
-    ENOUGH,
-    TOO_DEEP,
-    Problem,
-    excerpt,
-    from_binding,
-    from_schema,
-    invalid,
-    wanted_fields,
-)
+from talaria.tools.problems import ENOUGH, TOO_DEEP, Problem, excerpt, from_binding, invalid, wanted_fields
+from talaria.tools.schema_problems import TOO_BRANCHED, from_schema, too_branched
 
 
 class Arguments(NamedTuple):
@@ -81,6 +73,8 @@ def bind(tool: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _problems(tool: Tool[..., Any], coerced: Any, notes: Notes) -> list[Problem]:
     """What coercion knows about a field goes before what the schema says of the same field."""
+    if too_branched(tool.parameters, coerced):
+        return [*notes.problems.values(), TOO_BRANCHED]
     found = from_schema(tool.validator, tool.parameters, coerced)
     others = (each for each in found if each.path not in notes.problems)
     return [*notes.problems.values(), *islice(others, ENOUGH)]

@@ -49,6 +49,8 @@ def read_container(text: str) -> dict[str, Any] | list[Any] | None:
 def _read_dirty(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     repairs = ["byte order mark"] if text.startswith(_MARK) else []
     text = text.lstrip(_MARK)
+    if not text.strip():
+        return {}, tuple(repairs)
     try:
         value = _strictly(text)
     except ValueError:

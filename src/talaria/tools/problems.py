@@ -2,20 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import jsonschema_rs
-
 from talaria.tools.errors import ArgumentsInvalid
-from talaria.tools.nearest import hint, listed
+from talaria.tools.nearest import listed
 
 SHOWN = 5
 ENOUGH = SHOWN + 1
 WIDTH = 60
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
-Kind = jsonschema_rs.ValidationErrorKind
-Error = jsonschema_rs.ValidationError
 
 
 class Problem(NamedTuple):
@@ -76,12 +72,6 @@ def listed_values(values: Iterable[Any]) -> str:
     return " or ".join(map(shortened, values))
 
 
-def from_schema(validator: jsonschema_rs.Validator, schema: dict[str, Any], arguments: Any) -> Iterator[Problem]:
-    """Yield what a schema finds wrong."""
-    for error in validator.iter_errors(arguments):
-        yield from _explain(schema, error)
-
-
 def from_binding(error: ValueError) -> list[Problem]:
     """Return what pydantic found wrong."""
     details: list[dict[str, Any]] = getattr(error, "errors", list)()
@@ -96,60 +86,3 @@ def dotted(parts: Iterable[str | int]) -> str:
     for part in parts:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path if len(path) <= WIDTH else path[: WIDTH - 1] + "…"
-
-
-def _explain(schema: dict[str, Any], error: Error) -> Iterator[Problem]:
-    at = error.instance_path
-    match error.kind:
-        case Kind.Required(missing):
-            yield Problem(dotted((*at, missing)), "is missing")
-        case Kind.AdditionalProperties(unexpected):
-            known = list(_subschema(schema, error.schema_path[:-1]).get("properties", {}))
-            there = f"there are {listed(known)}" if known else "there are none"
-            for name in unexpected:
-                yield Problem(dotted((*at, name)), f"there is no such field; {there}{hint(name, known)}")
-        case Kind.Type(types):
-            yield Problem(dotted(at), f"expected {' or '.join(types)}, got {shortened(error.instance)}")
-        case Kind.Enum(options):
-            yield Problem(dotted(at), _choice(error.instance, options))
-        case Kind.Constant(expected):
-            yield Problem(dotted(at), f"expected {shortened(expected)}, got {shortened(error.instance)}")
-        case Kind.FalseSchema():
-            yield Problem(dotted(at), f"nothing is allowed here, got {shortened(error.instance)}; leave it out")
-        case Kind.Format(form) if form in EXPECTED:
-            yield Problem(dotted(at), f"expected a {form} such as {EXPECTED[form]}, got {shortened(error.instance)}")
-        case Kind.AnyOf(branches) | Kind.OneOfNotValid(branches):
-            yield from _union(schema, error, branches)
-        case _:
-            yield Problem(dotted(at), error.message if len(error.message) < 200 else error.message[:199] + "…")
-
-
-def _choice(value: Any, options: list[Any]) -> str:
-    texts = [each for each in options if isinstance(each, str)]
-    nearby = hint(value, texts) if isinstance(value, str) else ""
-    return f"expected one of {', '.join(map(shortened, options[:20]))}, got {shortened(value)}{nearby}"
-
-
-def _union(schema: dict[str, Any], error: Error, branches: list[list[Error]]) -> Iterator[Problem]:
-    """Explain the branch that the value was meant for: the one whose kind of value it is."""
-    meant = [branch for branch in branches if not any(_is_other_kind(each, error) for each in branch)]
-    if meant:
-        for each in min(meant, key=len):
-            yield from _explain(schema, each)
-        return
-    types = [each.kind.types for branch in branches for each in branch if isinstance(each.kind, Kind.Type)]
-    expected = " or ".join(dict.fromkeys(name for names in types for name in names)) or "something else"
-    yield Problem(dotted(error.instance_path), f"expected {expected}, got {shortened(error.instance)}")
-
-
-def _is_other_kind(each: Error, error: Error) -> bool:
-    return isinstance(each.kind, Kind.Type | Kind.Constant) and each.instance_path == error.instance_path
-
-
-def _subschema(schema: Any, path: list[str | int]) -> dict[str, Any]:
-    try:
-        for part in path:
-            schema = schema[part]
-    except (KeyError, IndexError, TypeError):  # a path through an anchor, which is no place in the document
-        return {}
-    return schema

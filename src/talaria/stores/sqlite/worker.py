@@ -7,9 +7,9 @@ rests for a moment that is long enough for a thread to wake up.
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
-from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from talaria.core.errors import StoreClosed
@@ -49,7 +49,6 @@ class Worker(Generic[C]):
         self._perform = perform
         self._finish = finish
         self._queue: SimpleQueue[Job[C, Any] | None] = SimpleQueue()
-        self._nothing: SimpleQueue[None] = SimpleQueue()
         self._is_closed = False
         self._given = self._done = 0
         self._watched: asyncio.TimerHandle | None = None
@@ -76,8 +75,7 @@ class Worker(Generic[C]):
         if self._given == self._done:
             return
         if done == self._done:
-            with suppress(Empty):
-                self._nothing.get(timeout=REST)
+            time.sleep(REST)  # noqa: TID251 - SimpleQueue.get(timeout) may never return on Python 3.11
         self._watched = self._loop.call_later(PATIENCE, self._watch, self._done)
 
     def check(self) -> None:

@@ -1,0 +1,196 @@
+"""Ready-made entries of every type, and strategies that make sequences of them."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from talaria.core.ids import SessionKey
+from talaria.core.messages import (
+    AssistantMessage,
+    File,
+    Image,
+    Reasoning,
+    SystemMessage,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from talaria.core.usage import Usage
+from talaria.journal.entries import (
+    AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
+    CancelRequested,
+    ContextSet,
+    ModelFinished,
+    RunFinished,
+    RunLimits,
+    RunParked,
+    RunResumed,
+    StopRaised,
+    ToolFinished,
+    ToolStarted,
+    TurnOptions,
+    TurnStarted,
+)
+from talaria.journal.state import SessionState
+from talaria.ports.model import ToolSpec
+
+KEY = SessionKey("acme", "ann", "-", "s-1")
+
+FULL: list[AnyEntry] = [
+    TurnStarted(
+        run="run_1",
+        at=1_800_000_000_000,
+        agent="clerk",
+        model="gpt-x",
+        message=UserMessage(
+            (Text('Hi\n"there" \N{SNOWMAN}'), Image("image/png", data="aGk="), File("a.txt", text="A")), "[Sent]"
+        ),
+        limits=RunLimits(10, 5, 3, 60.0, 30.0, 20.0, 1000),
+        options=TurnOptions("enabled", 0.5, 100),
+        history=(
+            SystemMessage("Be kind."),
+            UserMessage((Text("Look"),)),
+            AssistantMessage((Text("So"), ToolCall("a", "look", '{"x":1}'))),
+            ToolMessage("a", "look", "seen", is_error=True),
+        ),
+        roles=("user",),
+        secrets=("apiKey",),
+        labels={"team": "a"},
+        tools=("look",),
+        system="Persona",
+        detached=False,
+    ),
+    ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
+    ModelFinished(
+        run="run_1",
+        at=2,
+        task="sub_1",
+        round=1,
+        epoch=16777217,
+        attempt=2,
+        message=AssistantMessage(
+            (
+                Reasoning("Hm.", "deepseek", {"signature": "abc"}),
+                Text("So"),
+                ToolCall("call_1", "look", '{"x": 1}', "p1", {"signature": "x"}),
+            ),
+            "gpt-x",
+        ),
+        finish="tool_calls",
+        usage=Usage(1, 2, 3, 4, 0.5, estimated=True),
+        duration_ms=12,
+        cut_calls=1,
+    ),
+    ToolStarted(run="run_1", at=3, call_id="call_1", name="look", round=1),
+    ToolFinished(
+        run="run_1",
+        at=4,
+        call_id="call_1",
+        name="look",
+        text="seen",
+        outcome="error",
+        duration_ms=5,
+        truncated=True,
+        blob="f" * 64,
+    ),
+    StopRaised(run="run_1", at=5, call_id="call_1", message="stop"),
+    ApprovalRequested(
+        run="run_1",
+        at=6,
+        request_id="ask_1",
+        call_id="call_1",
+        name="look",
+        arguments="{}",
+        expires_at=99,
+        reason="outcome_unknown",
+        round=1,
+    ),
+    ApprovalResolved(
+        run="run_1",
+        at=7,
+        request_id="ask_1",
+        call_id="call_1",
+        outcome="edited",
+        by="bob",
+        arguments='{"x":2}',
+        comment="no",
+        remember=True,
+    ),
+    RunParked(run="run_1", at=8, until=99),
+    RunResumed(run="run_1", at=9, why="woken"),
+    CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
+    RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry"),
+]
+"""One entry of every type, every field set to something."""
+
+RUNS = ["r1", "r2"]
+CALLS = ["a", "b", "c"]
+runs = st.sampled_from(RUNS)
+calls = st.sampled_from(CALLS)
+asks = st.sampled_from(["q1", "q2", "q3"])
+
+
+def _message(ids: list[str], text: str, incomplete: bool) -> AssistantMessage:
+    parts: list[Any] = [Text(text)] if text else []
+    return AssistantMessage((*parts, *(ToolCall(id_, f"tool {id_}") for id_ in ids)), "m", incomplete)
+
+
+messages = st.builds(_message, st.lists(calls, unique=True, max_size=3), st.sampled_from(["", "text"]), st.booleans())
+outcomes = st.sampled_from(["approved", "edited", "declined", "expired", "cancelled", "superseded"])
+errors = st.sampled_from(["", "stream_truncated"])
+
+any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
+    st.builds(
+        TurnStarted,
+        run=runs,
+        at=st.just(0),
+        agent=st.just("a"),
+        model=st.just("m"),
+        message=st.just(UserMessage((Text("hi"),))),
+        limits=st.builds(RunLimits, st.integers(1, 5), st.integers(1, 3), st.integers(1, 4)),
+    ),
+    st.builds(ContextSet, run=runs, at=st.just(0), system=st.sampled_from(["x", "y"])),
+    st.builds(
+        ModelFinished,
+        run=runs,
+        at=st.just(0),
+        round=st.integers(1, 4),
+        epoch=st.just(1),
+        attempt=st.integers(1, 9),
+        message=messages,
+        error=errors,
+    ),
+    st.builds(ToolStarted, run=runs, at=st.just(0), call_id=calls, name=st.just("t")),
+    st.builds(ToolFinished, run=runs, at=st.just(0), call_id=calls, name=st.just("t"), text=st.just("done")),
+    st.builds(StopRaised, run=runs, at=st.just(0), call_id=calls, message=st.just("stop")),
+    st.builds(
+        ApprovalRequested,
+        run=runs,
+        at=st.just(0),
+        request_id=asks,
+        call_id=calls,
+        name=st.just("t"),
+        arguments=st.just("{}"),
+        expires_at=st.just(9),
+    ),
+    st.builds(ApprovalResolved, run=runs, at=st.just(0), request_id=asks, call_id=calls, outcome=outcomes),
+    st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
+    st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
+    st.builds(CancelRequested, run=runs, at=st.just(0)),
+    st.builds(RunFinished, run=runs, at=st.just(0), reason=st.just("stop")),
+)
+"""Entries that make no sense together: whatever the journal holds, the fold must hold."""
+
+
+def picture(state: SessionState) -> tuple[Any, ...]:
+    """All that a state holds, to compare."""
+    names = ("seq", "run", "approvals", "remembered", "title", "turns", "created", "last_at")
+    return (
+        *(getattr(state, name) for name in names),
+        state.prompt.system,
+        state.prompt.tools,
+        tuple(state.prompt.messages),
+    )
