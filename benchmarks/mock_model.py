@@ -1,8 +1,10 @@
 """A model server in a process of its own, on the other core, that costs next to nothing: answers are bytes in memory.
 
 Run as `python -m benchmarks.mock_model`; prints its port. The first part of a request's path says what is played:
-`/calls-tokens-delay-pace/…`: so many tool calls a turn, one a round, then a text of so many tokens; each answer after
-`delay` ms, the tokens of a streamed text `pace` ms apart (0: all at once). Streamed or not as the request asks.
+`/calls-tokens-delay-pace-gathered/…`: so many tool calls a turn, one a round, then a text of so many tokens; each
+answer after `delay` ms, the tokens of a streamed text `pace` ms apart (0: all at once). Every event of a stream is an
+HTTP chunk of its own, as model servers send them, or (`gathered`) shares one of 8 kB with others. Streamed or not as
+asked for.
 """
 
 import asyncio
@@ -20,7 +22,7 @@ from benchmarks.machine import pin
 
 TOOL = "look_up"
 BURST = 8 * 1024
-"""Bytes in one piece of the body when all is said at once, as a proxy with a buffer sends it."""
+"""Bytes in an HTTP chunk of a gathered stream, as a proxy with a buffer sends it."""
 _JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
 _STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _END = b"0\r\n\r\n"
@@ -34,10 +36,11 @@ class Play:
     tokens: int = 20
     delay: int = 0
     pace: int = 0
+    gathered: int = 0
 
     def url(self, origin: str) -> str:
         """The base URL under which a server plays this."""
-        return f"{origin}/{self.calls}-{self.tokens}-{self.delay}-{self.pace}"
+        return f"{origin}/{self.calls}-{self.tokens}-{self.delay}-{self.pace}-{self.gathered}"
 
 
 def _arguments(number: int) -> str:
@@ -80,11 +83,11 @@ def _events(play: Play, number: int) -> list[bytes]:
 def streamed(play: Play, number: int) -> list[bytes]:
     """The writes of a streamed answer: head, pieces, end; paced, every event is a write of its own."""
     events = _events(play, number)
-    if play.pace:
-        return [_STREAM, *(_framed(event) for event in events), _END]
-    body = b"".join(events)
-    pieces = (_framed(body[start : start + BURST]) for start in range(0, len(body), BURST))
-    return [b"".join((_STREAM, *pieces, _END))]
+    if play.gathered:
+        body = b"".join(events)
+        events = [body[start : start + BURST] for start in range(0, len(body), BURST)]
+    writes = [_STREAM, *(_framed(event) for event in events), _END]
+    return writes if play.pace else [b"".join(writes)]
 
 
 def _framed(piece: bytes) -> bytes:

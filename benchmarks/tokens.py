@@ -55,6 +55,10 @@ async def _cost(once: Callable[[], Awaitable[int]], runs: int, tokens: int) -> f
 
 def measure(origin: str, size: Size) -> list[Figure]:
     """Measure."""
-    url = Play(tokens=TOKENS).url(origin)
-    got = child.run(rounds, url=url, count=size.rounds, runs=size.of(40), tokens=TOKENS)
-    return [compared("runtime.stream, 1,000 tokens in a burst", "µs", got["talaria"], got["floor"], bound=2)]
+    figures: list[Figure] = []
+    for name, gathered, bound in (("a chunk for each", 0, 2), ("chunks of 8 kB", 1, None)):
+        url = Play(tokens=TOKENS, gathered=gathered).url(origin)
+        got = child.run(rounds, url=url, count=size.rounds, runs=size.of(40), tokens=TOKENS)
+        label = f"runtime.stream, {TOKENS:,} tokens in a burst, {name}"
+        figures.append(compared(label, "µs", got["talaria"], got["floor"], bound=bound))
+    return figures

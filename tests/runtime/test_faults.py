@@ -71,7 +71,7 @@ async def test_a_listener_that_fails_listens_again() -> None:
         assert end_of(await here.ask()) == ("finish", "stop")
 
 
-def _raiser(error: Exception):  # noqa: ANN202
+def _raiser(error: Exception):
     def take() -> str:
         raise error
 

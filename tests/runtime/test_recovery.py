@@ -84,7 +84,14 @@ async def test_a_call_that_began_before_a_stop_is_not_run_again_and_the_model_is
     model = ScriptedModel(Say("I shall look."))
     async with world(model, tools=[slow_sell], store=sqlite) as here:
         events = await here.events(run_id)
-        assert told(events)[2:] == snapshot(['tool_started slow_sell', 'tool_result slow_sell: It is not known whether this call took effect: the system restarted while it ran. It was not run again; find out what happened before you repeat it.', 'token I shall look.', 'finish stop'])
+        assert told(events)[2:] == snapshot(
+            [
+                "tool_started slow_sell",
+                "tool_result slow_sell: It is not known whether this call took effect: the system restarted while it ran. It was not run again; find out what happened before you repeat it.",
+                "token I shall look.",
+                "finish stop",
+            ]
+        )
         assert_valid_wire(await here.messages())
     assert shop.done == []
 

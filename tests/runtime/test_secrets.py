@@ -14,6 +14,10 @@ SECRET = "p@ss w0rd/+=" + "\N{SNOWMAN}"
 FORMS = ["p@ss w0rd/+=\N{SNOWMAN}", "p%40ss%20w0rd%2F%2B%3D%E2%98%83", "cEBzcyB3MHJkLys94piD"]
 
 
+def files_below(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
 async def test_a_secret_is_masked_wherever_it_leaves_a_tool(tmp_path: Path) -> None:
     seen: list[str] = []
 
@@ -60,7 +64,7 @@ async def test_a_secret_is_masked_wherever_it_leaves_a_tool(tmp_path: Path) -> N
             assert end_of(events) == ("error", "tool_failed")
             assert len(here.parts.kit.secrets) == 0
     assert seen == [SECRET]
-    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    written = files_below(tmp_path)
     assert len(written) > 5
     everything = [str(events), str(logs), str(model.prompts), *(data.decode("utf-8", "replace") for data in written)]
     for form in FORMS:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from talaria import ToolContext, tool
-from talaria.tools.declaration import Tool
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
+from talaria.tools.declaration import Tool
 from tests.runtime.world import assert_valid_wire, bounded, end_of, soon, world
 
 

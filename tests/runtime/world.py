@@ -44,7 +44,8 @@ class World:
         return (await self.submit(query, **fields)).run_id
 
     async def submit(self, query: str = "Go", principal: Principal = ME, **fields: Any) -> Submitted:
-        request = ChatRequest(query=query, **{"session_id": SESSION, **fields})
+        named: dict[str, Any] = {"session_id": SESSION} | fields
+        request = ChatRequest(query=query, **named)
         return await self.parts.admission.submit(request, principal)
 
     async def ask(self, query: str = "Go", **fields: Any) -> list[ChatEvent]:

@@ -101,6 +101,7 @@ def test_text_that_ends_too_early_is_never_closed_and_the_model_hears_that_it_wa
         ("null", "expected one JSON object, got null"),
         ('"a"', "expected one JSON object, got a string"),
         ('""', "expected one JSON object, got a string"),
+        ('"a" {"path":"a"}', "this is not JSON: Extra data"),
         ("7", "expected one JSON object, got a number"),
         ("write a", "there is no JSON object in it"),
         ('{"path":"a"}{"path":"b"}', "there is more than one JSON object"),

@@ -78,6 +78,9 @@ async def call_model(session: OpenRun, *, tools: bool) -> None:
         if session.is_interrupted:
             session.record(call.finished(call.partial(), None, None))
         raise
+    except Exception:
+        session.record(call.finished(call.partial(), None, None))  # clients have had it
+        raise
     session.record(entry)
     _log_round(session, entry)
 

@@ -27,8 +27,8 @@ class SessionKey(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         """The one string under which stores keep this session."""
-        parts = (self.tenant, self.user, self.assistant, self.session, self.run)
-        return "/".join(quote(part, safe="") for part in parts if part)
+        parts = (self.tenant, self.user, self.assistant, self.session, *((self.run,) if self.run else ()))
+        return "/".join([quote(part, safe="") for part in parts])
 
     @property
     def scope(self) -> str:

@@ -13,12 +13,15 @@ SHORTEST = 6
 def _forms(secret: str) -> Iterable[str]:
     yield secret
     yield quote(secret, safe="")
+    yield quote(secret)
     yield quote_plus(secret)
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
     for offset in range(3):  # base64 of a text that holds the secret: three alignments
         padded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
-        yield padded[(0, 2, 3)[offset] : -1]
+        form = padded[(0, 2, 3)[offset] : -1]
+        yield form
+        yield form.replace("+", "-").replace("/", "_")  # the alphabet of URLs
     yield secret.encode().hex()
 
 

@@ -10,6 +10,7 @@ import msgspec
 _BAD = re.compile("[\x00\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HIGH = ("\ud800", "\udbff")
+_TOO_DEEP = "JSON nested too deeply"
 _decode = msgspec.json.Decoder().decode
 
 
@@ -75,14 +76,9 @@ def loads_raw(data: bytes | str) -> Any:
         ValueError: the data is not JSON.
     """
     try:
-        return _decode(data)
+        return _loads(data)
     except RecursionError as error:
-        raise ValueError("JSON nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeError):
-        try:
-            return json.loads(data)
-        except RecursionError as error:
-            raise ValueError("JSON nested too deeply") from error
+        raise ValueError(_TOO_DEEP) from error
 
 
 def loads(data: bytes | str) -> Any:
@@ -93,6 +89,22 @@ def loads(data: bytes | str) -> Any:
     """
     try:
         value = _decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return valid_json(loads_raw(data))
-    return valid_json(value) if b"\\u0000" in (data if isinstance(data, bytes) else data.encode()) else value
+        return valid_json(value) if b"\\u0000" in (data if isinstance(data, bytes) else data.encode()) else value
+    except (msgspec.DecodeError, UnicodeError):
+        return _cleaned(data)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+
+
+def _cleaned(data: bytes | str) -> Any:
+    try:
+        return valid_json(json.loads(data))
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+
+
+def _loads(data: bytes | str) -> Any:
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeError):
+        return json.loads(data)

@@ -30,10 +30,10 @@ from talaria.journal.entries import (
     ToolFinished,
     ToolStarted,
     TurnStarted,
-    is_visible,
 )
 from talaria.journal.history import normalise
 from talaria.journal.state import CallState, RunState, SessionState
+from talaria.journal.views import last_position
 from talaria.ports.model import Prompt
 
 UNKNOWN = "outcome_unknown"
@@ -57,8 +57,7 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
     run = state.run
     if run is None or run.id != entry.run or run.finished is not None:
         return  # a late word about a run that is over changes nothing
-    if is_visible(entry):
-        run.anchor = state.seq
+    run.anchor = last_position(state.seq, entry) or run.anchor
     match entry:
         case ModelFinished():
             _take_answer(state, run, entry)
@@ -93,7 +92,7 @@ def _move_run(
 def _start_turn(state: SessionState, entry: TurnStarted) -> None:
     if state.run is not None and state.run.finished is None:
         _close(state, state.run)
-    state.run = RunState(entry, state.seq, state.seq, running_since=entry.at)
+    state.run = RunState(entry, state.seq, (state.seq, 0, 0, 0), running_since=entry.at)
     state.approvals = {}
     state.turns += 1
     state.created = state.created or entry.at

@@ -36,6 +36,7 @@ class SessionWriter:
         self._publish = publish
         self._durable = state.seq
         self._pending: list[AnyEntry] = []
+        self._encoded: list[tuple[bytes, tuple[str, bytes] | None]] = []
         self._rows: dict[tuple[str, str], IndexRow] = {}
         self._consumed: list[str] = []
         self._blobs: list[tuple[str, bytes]] = []
@@ -48,7 +49,9 @@ class SessionWriter:
         """Add entries; letters whose keys are in `consumed` stop being pending with the same append."""
         if self._broken is not None:
             raise self._broken
+        encoded = [encode_entry(entry) for entry in entries]  # first: what cannot be written has not happened
         self._recorded += 1
+        self._encoded += encoded
         for entry in entries:
             apply(self.state, entry)
             self._pending.append(entry)
@@ -87,7 +90,7 @@ class SessionWriter:
         if self._appending is not None or self._settled == self._recorded or self._broken is not None:
             return
         entries, self._pending = self._pending, []
-        future = self._journal.append(self._batch(entries))
+        future = self._journal.append(self._batch())
         mark = self._recorded
         if future.done():  # a store without waiting
             self._appended(future, entries, mark)
@@ -95,17 +98,14 @@ class SessionWriter:
             self._appending = future
             future.add_done_callback(lambda done: self._appended(done, entries, mark))
 
-    def _batch(self, entries: list[AnyEntry]) -> Batch:
+    def _batch(self) -> Batch:
         rows, self._rows = tuple(self._rows.values()), {}
         consumed, self._consumed = tuple(self._consumed), []
         blobs, self._blobs = self._blobs, []
-        encoded: list[bytes] = []
-        for entry in entries:
-            data, blob = encode_entry(entry)
-            encoded.append(data)
-            if blob is not None:
-                blobs.append(blob)
-        return Batch(self.state.path, self.epoch, self._durable, tuple(encoded), rows, consumed, tuple(blobs))
+        encoded, self._encoded = self._encoded, []
+        blobs += [blob for _, blob in encoded if blob is not None]
+        entries = tuple([data for data, _ in encoded])
+        return Batch(self.state.path, self.epoch, self._durable, entries, rows, consumed, tuple(blobs))
 
     def _appended(self, future: "asyncio.Future[int]", entries: list[AnyEntry], mark: int) -> None:
         self._appending = None

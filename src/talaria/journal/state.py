@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from talaria.core.events import Position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, ToolCall, ToolMessage
 from talaria.core.usage import Usage
@@ -49,11 +50,11 @@ class CallState(msgspec.Struct):
 
 
 class RunState(msgspec.Struct):
-    """The current (or last) run of the session. `anchor` is the seq of the last entry of which clients got an event."""
+    """The current (or last) run of the session. `anchor` is where the last event stands that its entries made."""
 
     turn: TurnStarted
     first_seq: int
-    anchor: int
+    anchor: Position
     running_since: int | None
     ran_ms: int = 0
     rounds: int = 0

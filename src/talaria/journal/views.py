@@ -13,6 +13,7 @@ from talaria.journal.entries import (
     ToolFinished,
     ToolStarted,
     TurnStarted,
+    is_visible,
 )
 
 Placed = tuple[Position, ChatEvent]
@@ -61,6 +62,16 @@ def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
             text = part.text[max(0, said - begin) :]
             out.append(((seq - 1, entry.epoch, entry.attempt, offset), ChatEvent(kind, text)))
     return out
+
+
+def last_position(seq: int, entry: AnyEntry) -> Position | None:
+    """Where the last event of an entry stands, texts included; None if clients get none. Rewinds name such a place."""
+    if is_visible(entry):
+        return (seq, 0, 0, 0)
+    if isinstance(entry, ModelFinished):
+        said = sum(len(part.text) for part in entry.message.parts if isinstance(part, Text | Reasoning))
+        return (seq - 1, entry.epoch, entry.attempt, said) if said else None
+    return None
 
 
 def iso_time(ms: int) -> str:

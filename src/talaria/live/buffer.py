@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from talaria.core.events import START, ChatEvent, Position
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, TurnStarted
-from talaria.journal.views import entry_events, text_events
+from talaria.journal.views import entry_events, last_position, text_events
 from talaria.live.frames import OVERHEAD, Frame, rewind_event
 from talaria.ports.model import ReasoningDelta, TextDelta
 
@@ -38,9 +38,9 @@ class LiveBuffer:
 
     # What the owner does
 
-    def resume(self, anchor: int) -> None:
-        """An owner comes to a run whose last visible entry so far is `anchor`."""
-        self._anchor = max(self._anchor, (anchor, 0, 0, 0))
+    def resume(self, anchor: Position) -> None:
+        """An owner comes to a run whose entries made their last event so far at `anchor`."""
+        self._anchor = max(self._anchor, anchor)
 
     def publish(self, session_id: str, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         """Entries have become durable: say what clients see of them."""
@@ -52,7 +52,7 @@ class LiveBuffer:
                 self._settle(seq, entry)
             for position, event in entry_events(seq, session_id, entry):
                 self._add(Frame(position, event, seq))
-                self._anchor = position
+            self._anchor = last_position(seq, entry) or self._anchor
             self.ended = self.ended or isinstance(entry, RunFinished)
         self._wake()
 
@@ -110,6 +110,11 @@ class LiveBuffer:
     def end(self) -> int:
         """The cursor behind the newest frame."""
         return self._first + len(self._frames)
+
+    @property
+    def kept(self) -> int:
+        """How many frames are here."""
+        return len(self._frames)
 
     def find(self, position: Position) -> int | None:
         """Return the cursor behind the frame at exactly `position`, or None if it is not here."""

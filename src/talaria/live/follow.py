@@ -6,7 +6,7 @@ from talaria.core.events import Position
 from talaria.core.ids import SessionKey
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished
 from talaria.journal.session import load_entry
-from talaria.journal.views import entry_events, text_events
+from talaria.journal.views import entry_events, last_position, text_events
 from talaria.live.frames import Frame, rewind_event
 from talaria.live.hub import Hub
 from talaria.ports.blobs import Blobs
@@ -72,10 +72,11 @@ class RunSource:
         seq = self._first - 1
         while records := await self._journal.read(self._key.path, seq, PAGE):
             for record in records:
-                if record.seq > before[0]:
+                if record.seq > before[0] + 1:  # a message has the seq after that of its text
                     return anchor
                 entry = await load_entry(self._blobs, self._key.path, record)
-                for position, _ in entry_events(record.seq, self._key.session, entry):
+                position = last_position(record.seq, entry) if entry.run == self._run_id else None
+                if position is not None and position < before:
                     anchor = position
             seq = records[-1].seq
         return anchor

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from talaria.core.events import START, Position
 from talaria.live.buffer import LiveBuffer
 
 
@@ -25,10 +26,10 @@ class Hub:
         """Return the run's buffer, if it has one."""
         return self._buffers.get(run_id)
 
-    def own(self, run_id: str, since: int, anchor: int = 0) -> LiveBuffer:
+    def own(self, run_id: str, since: int, anchor: Position = START) -> LiveBuffer:
         """Return the run's buffer to its owner, who publishes everything after entry `since` there.
 
-        `anchor` is the last entry up to `since` of which clients got an event.
+        `anchor` is where the last event stands that entries up to `since` made.
         """
         self._owned.add(run_id)
         if (old := self._buffers.get(run_id)) is not None and old.ended:

@@ -12,6 +12,7 @@ from talaria.agents.loop import Ended, drive, finish
 from talaria.agents.open_run import Granted, Means, OpenRun
 from talaria.agents.prompt import sent_at
 from talaria.core.errors import InvalidRequest, JournalError, SecretsLost, TalariaError
+from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
@@ -211,7 +212,7 @@ class Owner:
             if self._live is not None:
                 self._hub.disown(self._live.run_id)
             run = self._the_writer.state.run
-            anchor = run.anchor if run is not None and run.id == run_id else 0
+            anchor = run.anchor if run is not None and run.id == run_id else START
             self._live = self._hub.own(run_id, since, anchor)
         return self._live
 

@@ -1,5 +1,6 @@
 """Transcripts: each round's request, answer and results as files, for whoever wants to read what a model saw."""
 
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,9 @@ from talaria.core.redaction import Redactor
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, ToolFinished
 from talaria.journal.transcript import wire_message
 from talaria.ports.model import ModelRequest
+
+LONGEST = 200
+"""Bytes in a file's name."""
 
 _log = structlog.get_logger("talaria.transcripts")
 
@@ -85,10 +89,11 @@ class Transcripts:
                 text = redactor.mask(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
                 with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                     file.write(text)
-            except OSError as error:
+            except (OSError, ValueError, TypeError) as error:  # the disk, or a value that has no JSON form
                 _log.error("transcript_not_written", path=str(path), error=str(error))
 
 
 def _file_name(part: str) -> str:
-    """A part of a path that stays within its folder."""
-    return quote(part, safe="").replace(".", "%2E") or "-"
+    """A part of a path that stays within its folder, and within what file systems take."""
+    name = quote(part, safe="").replace(".", "%2E") or "-"
+    return name if len(name) <= LONGEST else f"{name[:100]}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"

@@ -51,29 +51,36 @@ def _read_dirty(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     text = text.lstrip(_MARK)
     if not text.strip():
         return {}, tuple(repairs)
-    try:
-        value = _strictly(text)
-    except ValueError:
-        value, more = _mended(text)
-        repairs += more
+    value, more = _string(text) if text.lstrip().startswith('"') else _mended(text)
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value), tuple(repairs)
+        return cast("dict[str, Any]", value), (*repairs, *more)
     value, more = _read_inner(value)
     return value, (*repairs, *more)
 
 
+def _string(text: str) -> tuple[Any, list[str]]:
+    try:
+        return _strictly(text), []
+    except ValueError as error:
+        raise _not_json(error) from error
+
+
 def _mended(text: str) -> tuple[Any, list[str]]:
     starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    if text.lstrip()[:1] == '"':
-        raise Unreadable(CUT_OFF)
     if not starts:
         raise Unreadable("there is no JSON object in it; write one")
     mended, repairs = mend(text, min(starts))
     try:
         return _strictly(mended), repairs
     except ValueError as error:
-        hint = "; in a string a backslash is written twice" if "escape" in str(error) else ""
-        raise Unreadable(f"this is not JSON: {error}{hint}") from error
+        raise _not_json(error) from error
+
+
+def _not_json(error: ValueError) -> Unreadable:
+    said = str(error)
+    if said.startswith("Unterminated string"):
+        return Unreadable(CUT_OFF)
+    return Unreadable(f"this is not JSON: {said}{'; in a string a backslash is written twice' * ('escape' in said)}")
 
 
 def _read_inner(value: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
