@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def test_two_halves_are_one_character_and_a_half_is_none() -> None:
 def test_however_a_text_is_cut_the_pieces_say_the_same(text: str, cuts: list[int]) -> None:
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     joiner = TextJoiner()
-    said = [joiner.feed(text[start:end]) for start, end in zip(places, places[1:], strict=False)]
+    said = [joiner.feed(text[start:end]) for start, end in pairwise(places)]
     said.append(joiner.end())
     assert "".join(said) == valid_text(text)
     assert all(is_valid(piece) for piece in said)

@@ -36,7 +36,7 @@ def golden(name: str) -> bytes:
 
 
 def tag(kind: type) -> str:
-    return str(kind.__struct_config__.tag)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+    return str(kind.__struct_config__.tag)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
 KINDS = (*get_args(AnyEntry), Oversize)

@@ -140,7 +140,7 @@ def _hi() -> UserMessage:
 
 
 class Follower:
-    """A client. `read` is let go by `gate`; what it has `received` it may forget from the end, as if lost on the way."""
+    """A client. `read` is let go by `gate`; what it has `received` may be cut, as if lost on the way."""
 
     def __init__(self, running: Running) -> None:
         self.running = running

@@ -130,8 +130,8 @@ async def test_of_twenty_decisions_at_once_the_first_is_in_force(store: str) -> 
         run_id = await here.send()
         request_id = await here.question(run_id)
         asked = [here.decide(request_id, approve=bool(at % 2)) for at in range(20)]
-        answers = await bounded(asyncio.gather(*asked, return_exceptions=True))
-        accepted = [answer for answer in answers if isinstance(answer, dict)]
+        answers: list[Any] = await bounded(asyncio.gather(*asked, return_exceptions=True))
+        accepted: list[Any] = [answer for answer in answers if isinstance(answer, dict)]
         refused = [answer for answer in answers if isinstance(answer, Conflict)]
         assert len(accepted) == len(refused) == 10
         assert len({str(answer) for answer in (*accepted, *(each.current for each in refused))}) == 1
@@ -282,7 +282,7 @@ async def test_a_rule_decides_which_calls_are_asked_for_and_a_broken_rule_asks()
 
 
 async def test_the_configuration_can_ask_for_any_tool() -> None:
-    config = {"approval": {"requiredTools": ["sell"], "timeout": 5}}
+    config: dict[str, Any] = {"approval": {"requiredTools": ["sell"], "timeout": 5}}
     async with world(ScriptedModel(Call("sell", {"what": "x"})), tools=Shop().tools, **config) as here:
         event = await here.until(await here.send(), "approval_request")
         assert event.expires_at == "2027-01-15T08:00:05.000Z"

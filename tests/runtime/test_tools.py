@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from talaria import ToolContext, tool
+from talaria.journal.entries import ToolFinished
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from talaria.tools.declaration import Tool
 from tests.runtime.world import assert_valid_wire, bounded, end_of, soon, world
@@ -124,9 +125,8 @@ async def test_a_huge_result_reaches_the_model_cut_and_is_kept_whole(store: str)
     model = ScriptedModel(Call("odd"), Say("On."))
     async with world(model, tools=[giver("x" * 3_000_000)], store=store) as here:
         events = await here.ask()
-        entry = next(entry for entry in await here.entries() if type(entry).__name__ == "ToolFinished")
-        blob: str = entry.blob  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
-        assert len(await here.store.blobs.get("default/anonymous/-/s-1", blob)) == 3_000_000
+        entry = next(entry for entry in await here.entries() if isinstance(entry, ToolFinished))
+        assert len(await here.store.blobs.get("default/anonymous/-/s-1", entry.blob)) == 3_000_000
     (result,) = [result for event in events for result in event.tool_results or ()]
     assert result.truncated
     assert len(result.result) < 21_000

@@ -6,31 +6,31 @@ from talaria.journal.entries import ApprovalRequested, FinishReason
 from talaria.journal.state import CallState, RunState, SessionState
 
 
-class CallModel(msgspec.Struct, frozen=True):
+class CallModel(msgspec.Struct, frozen=True, gc=False):
     """Ask the model. `tools` is False when it has to answer with what it has."""
 
     tools: bool = True
 
 
-class RunTools(msgspec.Struct, frozen=True):
+class RunTools(msgspec.Struct, frozen=True, gc=False):
     """Bring these open calls forward, in the model's order."""
 
     calls: tuple[CallState, ...]
 
 
-class Expire(msgspec.Struct, frozen=True):
+class Expire(msgspec.Struct, frozen=True, gc=False):
     """Nobody answered these questions in time."""
 
     asked: tuple[ApprovalRequested, ...]
 
 
-class Park(msgspec.Struct, frozen=True):
+class Park(msgspec.Struct, frozen=True, gc=False):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
     until: int
 
 
-class Stop(msgspec.Struct, frozen=True):
+class Stop(msgspec.Struct, frozen=True, gc=False):
     """The run ends: with a finish reason, or with an error code and a sentence."""
 
     reason: FinishReason = "stop"

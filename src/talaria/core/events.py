@@ -19,7 +19,7 @@ START: Position = (0, 0, 0, 0)
 _POSITION = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15}|(?:\.[0-9]{1,15}){3})", re.ASCII)
 
 
-class CallInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+class CallInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A tool call in an event; `arguments` is the JSON text the model wrote."""
 
     id: str
@@ -27,7 +27,7 @@ class CallInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     arguments: str | None = None
 
 
-class ResultInfo(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class ResultInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """How a tool call ended; `result` is the text that the model gets."""
 
     id: str
@@ -38,7 +38,7 @@ class ResultInfo(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"
     truncated: bool = False
 
 
-class ChatEvent(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """One event of the stream; which fields are set depends on `type` (see the wire reference)."""
 
     type: str

@@ -15,7 +15,7 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{int(time.time() * 16) & 0xFFFFFFFFFF:010x}{os.urandom(8).hex()}"
 
 
-class SessionKey(msgspec.Struct, frozen=True):
+class SessionKey(msgspec.Struct, frozen=True, gc=False):
     """Whose session: tenant, user, assistant ("-" when none) and session id; `run` for a turn without server memory."""
 
     tenant: str

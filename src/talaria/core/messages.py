@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 
 
-class Text(msgspec.Struct, frozen=True, tag="text"):
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
     """A piece of text."""
 
     text: str
 
 
-class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
+class Image(msgspec.Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
     """A picture: base64 `data` or a `blob` reference, with its media type."""
 
     media_type: str
@@ -19,7 +19,7 @@ class Image(msgspec.Struct, frozen=True, tag="image", omit_defaults=True):
     blob: str = ""
 
 
-class File(msgspec.Struct, frozen=True, tag="file", omit_defaults=True):
+class File(msgspec.Struct, frozen=True, gc=False, tag="file", omit_defaults=True):
     """A file handed over with a message: its text where it has one, else a `blob` reference."""
 
     name: str
@@ -28,7 +28,7 @@ class File(msgspec.Struct, frozen=True, tag="file", omit_defaults=True):
     blob: str = ""
 
 
-class Reasoning(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=True):
+class Reasoning(msgspec.Struct, frozen=True, gc=False, tag="reasoning", omit_defaults=True):
     """What the model thought. `payload` is its issuer's own and goes back to that issuer only, unchanged."""
 
     text: str
@@ -36,7 +36,7 @@ class Reasoning(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=True
     payload: dict[str, Any] | None = None
 
 
-class ToolCall(msgspec.Struct, frozen=True, tag="tool_call", omit_defaults=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defaults=True):
     """A call the model decided on.
 
     `id` is unique in its run; `provider_id` is what the provider called it, where that differs.
@@ -54,14 +54,14 @@ UserPart = Text | Image | File
 AssistantPart = Text | Reasoning | ToolCall
 
 
-class UserMessage(msgspec.Struct, frozen=True, tag="user", omit_defaults=True):
+class UserMessage(msgspec.Struct, frozen=True, gc=False, tag="user", omit_defaults=True):
     """What a person said. `sent` tells the model when: it follows the parts, and people do not see it."""
 
     parts: tuple[UserPart, ...]
     sent: str = ""
 
 
-class AssistantMessage(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=True):
+class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag="assistant", omit_defaults=True):
     """What a model said, its parts in the order in which they came. `incomplete`: the model was cut off."""
 
     parts: tuple[AssistantPart, ...] = ()
@@ -84,7 +84,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, tag="assistant", omit_defaul
         return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
 
-class ToolMessage(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
+class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
     """The answer to the call `call_id`: the text that the model gets."""
 
     call_id: str
@@ -93,7 +93,7 @@ class ToolMessage(msgspec.Struct, frozen=True, tag="tool", omit_defaults=True):
     is_error: bool = False
 
 
-class SystemMessage(msgspec.Struct, frozen=True, tag="system"):
+class SystemMessage(msgspec.Struct, frozen=True, gc=False, tag="system"):
     """An instruction of the harness or of a client's own history."""
 
     text: str

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Principal(msgspec.Struct, frozen=True):
+class Principal(msgspec.Struct, frozen=True, gc=False):
     """Somebody on whose behalf something is done.
 
     `everyone` is set only where auth is off: such a principal sees all users of its tenant.

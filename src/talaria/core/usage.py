@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """What model calls took. Tokens are counts; cost is in the price table's currency, None when no price is known."""
 
     input_tokens: int = 0

@@ -12,7 +12,7 @@ from talaria.demo.records import Span
 from talaria.demo.transcript import Transcript
 
 
-class Check(msgspec.Struct, frozen=True):
+class Check(msgspec.Struct, frozen=True, gc=False):
     """One line of the check list."""
 
     name: str
@@ -20,7 +20,7 @@ class Check(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, gc=False):
     """What a run left behind: as its client got it, as it is replayed, and what each service was asked for.
 
     `cut_at`: after how many characters of text the connection was closed, 0 for never.

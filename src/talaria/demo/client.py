@@ -20,7 +20,7 @@ class AskError(Exception):
     """The server did not answer with a stream, or lost it for good."""
 
 
-class Watcher(msgspec.Struct, frozen=True):
+class Watcher(msgspec.Struct, frozen=True, gc=False):
     """Who is told what happens: of every event, and (in a sentence) of every connection that broke or came back."""
 
     event: Callable[[Event], None]

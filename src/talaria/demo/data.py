@@ -16,7 +16,7 @@ from talaria.demo.scenarios import INCIDENTS, NOTES
 R = TypeVar("R", Alert, LogLine)
 
 
-class Incident(msgspec.Struct, frozen=True):
+class Incident(msgspec.Struct, frozen=True, gc=False):
     """What is true of an incident; `code` is a word that whoever knows its root cause will say."""
 
     id: str
@@ -25,7 +25,7 @@ class Incident(msgspec.Struct, frozen=True):
     code: str
 
 
-class Truth(msgspec.Struct, frozen=True):
+class Truth(msgspec.Struct, frozen=True, gc=False):
     """What a right report of one day says. `services`: alerts of each. `errors`: ERROR lines of each."""
 
     day: date
@@ -37,7 +37,7 @@ class Truth(msgspec.Struct, frozen=True):
     errors: dict[str, int]
 
 
-class World(msgspec.Struct, frozen=True):
+class World(msgspec.Struct, frozen=True, gc=False):
     """All records of three days, oldest first, some of them delivered twice, and the truth of each day."""
 
     alerts: tuple[Alert, ...]
@@ -45,7 +45,7 @@ class World(msgspec.Struct, frozen=True):
     truths: dict[date, Truth]
 
 
-class _Day(msgspec.Struct, frozen=True):
+class _Day(msgspec.Struct, frozen=True, gc=False):
     alerts: list[Alert]
     lines: list[LogLine]
     truth: Truth

@@ -10,7 +10,7 @@ import msgspec
 _FENCE = re.compile(r"```(?:json)?\s*\n(?P<body>\{.*?\})\s*\n?```", re.DOTALL)
 
 
-class ReportedIncident(msgspec.Struct, frozen=True):
+class ReportedIncident(msgspec.Struct, frozen=True, gc=False):
     """What a report says of an incident."""
 
     start: datetime | None
@@ -18,7 +18,7 @@ class ReportedIncident(msgspec.Struct, frozen=True):
     cause: str
 
 
-class Figures(msgspec.Struct, frozen=True):
+class Figures(msgspec.Struct, frozen=True, gc=False):
     """What a report says; what it does not say, or not in a readable way, is empty."""
 
     day: date | None = None

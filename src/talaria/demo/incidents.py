@@ -8,7 +8,7 @@ from talaria.demo.records import Alert, LogLine, Span
 from talaria.demo.scenarios import NOTES, Scenario, Symptom
 
 
-class Played(msgspec.Struct, frozen=True):
+class Played(msgspec.Struct, frozen=True, gc=False):
     """What an incident left behind, ids not given yet."""
 
     alerts: tuple[Alert, ...]

@@ -15,7 +15,7 @@ _SCRIPTED_MODEL: Final = "scripted-analyst"
 _REAL_MODEL: Final = "gpt-5-mini"
 
 
-class ModelChoice(msgspec.Struct, frozen=True):
+class ModelChoice(msgspec.Struct, frozen=True, gc=False):
     """The model: its name, and where it is; no `base_url` means the scripted one, which the demo starts itself."""
 
     name: str
@@ -27,7 +27,7 @@ class ModelChoice(msgspec.Struct, frozen=True):
         return not self.base_url
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(msgspec.Struct, frozen=True, gc=False):
     """How to run. `lost_page`: which page the services lose, 0 for none. `limit`: seconds for all of it."""
 
     out: Path

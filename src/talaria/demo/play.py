@@ -23,7 +23,7 @@ _READ_BUFFER: Final = 1024 * 1024
 _SCRIPT: Final = "talaria.testing.ops_report.script:analyst"
 
 
-class Addresses(msgspec.Struct, frozen=True):
+class Addresses(msgspec.Struct, frozen=True, gc=False):
     """Where the processes listen."""
 
     alerts: str
@@ -31,7 +31,7 @@ class Addresses(msgspec.Struct, frozen=True):
     server: str
 
 
-class Played(msgspec.Struct, frozen=True):
+class Played(msgspec.Struct, frozen=True, gc=False):
     """What came of it: the evidence, and the day that was "yesterday" when the question was asked."""
 
     evidence: Evidence

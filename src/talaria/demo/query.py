@@ -12,7 +12,7 @@ class QueryError(ValueError):
     """A request that cannot be answered; the message says what to change."""
 
 
-class Query(msgspec.Struct, frozen=True):
+class Query(msgspec.Struct, frozen=True, gc=False):
     """`start` counts, `end` does not. `filters`: what fields of a record must be."""
 
     start: datetime

@@ -9,7 +9,7 @@ Severity = Literal["critical", "warning", "info"]
 Level = Literal["DEBUG", "INFO", "WARN", "ERROR"]
 
 
-class Alert(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+class Alert(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """An alert that fired at `starts_at`; `incident` where the on-call tool has put it into one."""
 
     id: str
@@ -27,7 +27,7 @@ class Alert(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
         return self.starts_at
 
 
-class LogLine(msgspec.Struct, frozen=True, rename="camel"):
+class LogLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A line of a service's log."""
 
     id: str
@@ -37,7 +37,7 @@ class LogLine(msgspec.Struct, frozen=True, rename="camel"):
     message: str
 
 
-class AlertPage(msgspec.Struct, frozen=True, rename="camel"):
+class AlertPage(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One page of alerts, oldest first; pages count from 1."""
 
     page: int
@@ -45,7 +45,7 @@ class AlertPage(msgspec.Struct, frozen=True, rename="camel"):
     items: tuple[Alert, ...]
 
 
-class LogPage(msgspec.Struct, frozen=True, rename="camel"):
+class LogPage(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One page of log lines, oldest first; pages count from 1."""
 
     page: int
@@ -53,7 +53,7 @@ class LogPage(msgspec.Struct, frozen=True, rename="camel"):
     items: tuple[LogLine, ...]
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """From `start` up to, and without, `end`; both know their offset."""
 
     start: datetime

@@ -11,7 +11,7 @@ NOTES: Final = "oncall-notes"
 """The log that the people on call write: first guesses, and root causes once they are confirmed."""
 
 
-class Symptom(msgspec.Struct, frozen=True):
+class Symptom(msgspec.Struct, frozen=True, gc=False):
     """An alert that an incident sets off, once or several times."""
 
     service: str
@@ -19,7 +19,7 @@ class Symptom(msgspec.Struct, frozen=True):
     title: str
 
 
-class Scenario(msgspec.Struct, frozen=True):
+class Scenario(msgspec.Struct, frozen=True, gc=False):
     """An incident. The first symptom is where it began; `code` is the word that tells its cause from others."""
 
     symptoms: tuple[Symptom, ...]

@@ -7,7 +7,7 @@ import msgspec
 _TEXTS = ("token", "reasoning")
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """An event as it came: its id ("" for heartbeats and notices), its type, and the whole of its JSON."""
 
     id: str

@@ -15,7 +15,7 @@ CONFIGURATION = "talaria.yaml"
 _LOG = "processes.log"
 
 
-class Workspace(msgspec.Struct, frozen=True):
+class Workspace(msgspec.Struct, frozen=True, gc=False):
     """A folder that is gone after the demo; `log` is where all processes say what goes wrong."""
 
     folder: Path

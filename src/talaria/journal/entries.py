@@ -14,7 +14,7 @@ from talaria.core.usage import Usage
 from talaria.ports.model import Finish, ToolSpec
 
 
-class RunLimits(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunLimits(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What this run may take, fixed when it starts. Times in seconds."""
 
     max_calls: int = 150
@@ -26,7 +26,7 @@ class RunLimits(msgspec.Struct, frozen=True, omit_defaults=True):
     result_limit: int = 20_000
 
 
-class TurnOptions(msgspec.Struct, frozen=True, omit_defaults=True):
+class TurnOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What the request asks of the model calls of this turn."""
 
     thinking: Literal["enabled", "disabled"] | None = None
@@ -34,7 +34,7 @@ class TurnOptions(msgspec.Struct, frozen=True, omit_defaults=True):
     max_tokens: int | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="type"):
+class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True, tag_field="type"):
     """What every entry carries."""
 
     run: str
@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_f
     task: str = ""
 
 
-class TurnStarted(Entry, frozen=True, tag="turn_started.1"):
+class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     """A request became a run of this session. `secrets` names the secrets it came with, never their values."""
 
     agent: str
@@ -59,14 +59,14 @@ class TurnStarted(Entry, frozen=True, tag="turn_started.1"):
     detached: bool = True
 
 
-class ContextSet(Entry, frozen=True, tag="context_set.1"):
+class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
     """The system prompt or the tools that the model sees are new from here on."""
 
     system: str
     tools: tuple[ToolSpec, ...] = ()
 
 
-class ModelFinished(Entry, frozen=True, tag="model_finished.1"):
+class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     """A model call ended. `epoch` and `attempt` are those of its streamed text.
 
     An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
@@ -85,7 +85,7 @@ class ModelFinished(Entry, frozen=True, tag="model_finished.1"):
     error_text: str = ""
 
 
-class ToolStarted(Entry, frozen=True, tag="tool_started.1"):
+class ToolStarted(Entry, frozen=True, gc=False, tag="tool_started.1"):
     """A call is about to run: durable before it does. `repairs` says what of the model's arguments had to be mended."""
 
     call_id: str
@@ -97,7 +97,7 @@ class ToolStarted(Entry, frozen=True, tag="tool_started.1"):
 Outcome = Literal["ok", "error", "refused", "cancelled", "unknown"]
 
 
-class ToolFinished(Entry, frozen=True, tag="tool_finished.1"):
+class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed."""
 
     call_id: str
@@ -109,7 +109,7 @@ class ToolFinished(Entry, frozen=True, tag="tool_finished.1"):
     blob: str = ""
 
 
-class StopRaised(Entry, frozen=True, tag="stop_raised.1"):
+class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
     """A tool ended the run."""
 
     call_id: str
@@ -119,7 +119,7 @@ class StopRaised(Entry, frozen=True, tag="stop_raised.1"):
 Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
 
 
-class ApprovalRequested(Entry, frozen=True, tag="approval_requested.1"):
+class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
     `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
@@ -134,7 +134,7 @@ class ApprovalRequested(Entry, frozen=True, tag="approval_requested.1"):
     round: int = 0
 
 
-class ApprovalResolved(Entry, frozen=True, tag="approval_resolved.1"):
+class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     """The question has its answer; anything but approved or edited is a refusal."""
 
     request_id: str
@@ -146,19 +146,19 @@ class ApprovalResolved(Entry, frozen=True, tag="approval_resolved.1"):
     remember: bool = False
 
 
-class RunParked(Entry, frozen=True, tag="run_parked.1"):
+class RunParked(Entry, frozen=True, gc=False, tag="run_parked.1"):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
     until: int
 
 
-class RunResumed(Entry, frozen=True, tag="run_resumed.1"):
+class RunResumed(Entry, frozen=True, gc=False, tag="run_resumed.1"):
     """Back at work: `woken` from parking, or `recovered` after its owner died."""
 
     why: Literal["woken", "recovered"]
 
 
-class CancelRequested(Entry, frozen=True, tag="cancel_requested.1"):
+class CancelRequested(Entry, frozen=True, gc=False, tag="cancel_requested.1"):
     """Somebody wants the run to end; `why`: cancelled, superseded or interrupted (the last two by a newer message)."""
 
     why: Literal["cancelled", "superseded", "interrupted"] = "cancelled"
@@ -170,7 +170,7 @@ FinishReason = Literal[
 ]
 
 
-class RunFinished(Entry, frozen=True, tag="run_finished.1"):
+class RunFinished(Entry, frozen=True, gc=False, tag="run_finished.1"):
     """The run is over: `reason`, or an `error` code with a sentence for a person. `usage` sums its model calls."""
 
     reason: FinishReason | Literal["error"]
@@ -179,7 +179,7 @@ class RunFinished(Entry, frozen=True, tag="run_finished.1"):
     message: str = ""
 
 
-class Oversize(msgspec.Struct, frozen=True, tag="oversize.1", tag_field="type"):
+class Oversize(msgspec.Struct, frozen=True, gc=False, tag="oversize.1", tag_field="type"):
     """Stands for an entry that is kept as a blob."""
 
     ref: str

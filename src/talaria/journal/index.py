@@ -20,7 +20,7 @@ RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
 
 
-class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class SessionRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A session in a listing. Times in ms."""
 
     title: str
@@ -28,7 +28,7 @@ class SessionRow(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: int
 
 
-class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A run: where it is recorded, and how it stands. `first` and `last` are seqs of its session."""
 
     status: str
@@ -42,7 +42,7 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
 
 
-class ApprovalRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class ApprovalRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """An open question. `expires_at` and `asked_at` in ms."""
 
     run: str

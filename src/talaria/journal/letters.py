@@ -10,7 +10,7 @@ from talaria.journal.entries import Resolution, RunLimits, TurnOptions
 from talaria.ports.inbox import Letter
 
 
-class TurnBody(msgspec.Struct, frozen=True, omit_defaults=True):
+class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
     `digest` tells whether a request with the same idempotency key is the same request.
@@ -31,7 +31,7 @@ class TurnBody(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
 
 
-class DecisionBody(msgspec.Struct, frozen=True, omit_defaults=True):
+class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text."""
 
     outcome: Resolution

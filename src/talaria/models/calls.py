@@ -47,7 +47,7 @@ class Draft:
         return ToolCall(valid_text(self.id), valid_text(self.name.strip()), self.arguments, payload=payload)
 
 
-class Fragment(msgspec.Struct, frozen=True):
+class Fragment(msgspec.Struct, frozen=True, gc=False):
     """One entry of `delta.tool_calls`, with every oddity of type taken out. `value`: arguments that were no text."""
 
     id: str

@@ -7,7 +7,7 @@ import msgspec
 from talaria.core.text import loads_raw
 
 
-class ChunkDelta(msgspec.Struct):
+class ChunkDelta(msgspec.Struct, gc=False):
     """What a chunk adds to the message. Types are checked where they are used."""
 
     content: Any = None
@@ -18,7 +18,7 @@ class ChunkDelta(msgspec.Struct):
     function_call: Any = None
 
 
-class Choice(msgspec.Struct):
+class Choice(msgspec.Struct, gc=False):
     """One of the parallel answers. `message` instead of `delta`: the whole answer at once."""
 
     delta: ChunkDelta | None = None
@@ -28,7 +28,7 @@ class Choice(msgspec.Struct):
     usage: Any = None
 
 
-class Chunk(msgspec.Struct):
+class Chunk(msgspec.Struct, gc=False):
     """One payload of the stream, or the one JSON document of a reply that is no stream."""
 
     choices: list[Choice] | None = None

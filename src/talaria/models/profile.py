@@ -8,7 +8,7 @@ import msgspec
 from talaria.core.errors import ConfigurationError
 
 
-class Price(msgspec.Struct, frozen=True):
+class Price(msgspec.Struct, frozen=True, gc=False):
     """Money per million tokens. `cached` is the price of input that came from the provider's cache (None: as input)."""
 
     input: float = 0.0
@@ -17,7 +17,7 @@ class Price(msgspec.Struct, frozen=True):
     currency: str = "USD"
 
 
-class Profile(msgspec.Struct, frozen=True):
+class Profile(msgspec.Struct, frozen=True, gc=False):
     """What a model takes and gives. The defaults are those of a full chat-completions model.
 
     `empty_content`: what an assistant message with calls and no text has as content; "omit" also means that no

@@ -9,7 +9,7 @@ from talaria.core.errors import InvalidRequest
 from talaria.models.profile import Profile
 
 
-class Route(msgspec.Struct, frozen=True):
+class Route(msgspec.Struct, frozen=True, gc=False):
     """A connection to a provider for all models whose name starts with `prefix`; "" is the fallback.
 
     Time limits are in seconds: `connect_timeout` to be connected, `first_token_timeout` from sending the request to

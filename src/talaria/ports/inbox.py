@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 
-class Letter(msgspec.Struct, frozen=True):
+class Letter(msgspec.Struct, frozen=True, gc=False):
     """One row for the owner of a session to turn into entries.
 
     `key` is unique over the store: of two letters with one key the first is in force.

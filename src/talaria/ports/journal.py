@@ -7,14 +7,14 @@ from typing import Protocol
 import msgspec
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """An entry as stored: its place in its session, from 1, and its bytes."""
 
     seq: int
     data: bytes
 
 
-class Put(msgspec.Struct, frozen=True):
+class Put(msgspec.Struct, frozen=True, gc=False):
     """An index row, written over the row of the same (kind, key).
 
     `scope` is what listings are limited to (tenant/user), `at` (ms) what they are sorted by.
@@ -28,7 +28,7 @@ class Put(msgspec.Struct, frozen=True):
     data: bytes = b""
 
 
-class Drop(msgspec.Struct, frozen=True):
+class Drop(msgspec.Struct, frozen=True, gc=False):
     """Removes the index row (kind, key), if there is one."""
 
     kind: str
@@ -38,7 +38,7 @@ class Drop(msgspec.Struct, frozen=True):
 IndexRow = Put | Drop
 
 
-class Batch(msgspec.Struct, frozen=True):
+class Batch(msgspec.Struct, frozen=True, gc=False):
     """One append: everything in it becomes durable together, or nothing of it does.
 
     `consumed`: keys of inbox letters that these entries answer; they are no longer pending afterwards.

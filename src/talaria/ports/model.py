@@ -9,7 +9,7 @@ from talaria.core.messages import AssistantMessage, Message
 from talaria.core.usage import Usage
 
 
-class ToolSpec(msgspec.Struct, frozen=True):
+class ToolSpec(msgspec.Struct, frozen=True, gc=False):
     """A tool as a model sees it. `parameters` is a JSON Schema of type object."""
 
     name: str
@@ -33,7 +33,7 @@ class Prompt:
         self.cache: dict[Any, Any] = {}
 
 
-class ModelRequest(msgspec.Struct, frozen=True):
+class ModelRequest(msgspec.Struct, frozen=True, gc=False):
     """One model call. `model` is the name as the client gave it; None leaves a choice to the provider."""
 
     model: str
@@ -46,19 +46,19 @@ class ModelRequest(msgspec.Struct, frozen=True):
     run_id: str = ""
 
 
-class TextDelta(msgspec.Struct, frozen=True):
+class TextDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of the answer, as the provider cut it. Never empty."""
 
     text: str
 
 
-class ReasoningDelta(msgspec.Struct, frozen=True):
+class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of the model's reasoning. Never empty."""
 
     text: str
 
 
-class Restart(msgspec.Struct, frozen=True):
+class Restart(msgspec.Struct, frozen=True, gc=False):
     """The attempt so far is void: everything said since the last Restart is said again from the beginning.
 
     `reason` is a sentence for a person, without the provider's words; `wait` is how many seconds until then.
@@ -71,7 +71,7 @@ class Restart(msgspec.Struct, frozen=True):
 Finish = Literal["stop", "tool_calls", "length", "content_filter"]
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """The whole answer: always the last thing that a model stream yields.
 
     The text and reasoning of `message` are the joined deltas since the last Restart, part by part.
@@ -103,7 +103,7 @@ class Model(Protocol):
         ...
 
 
-class HttpCall(msgspec.Struct, frozen=True):
+class HttpCall(msgspec.Struct, frozen=True, gc=False):
     """An HTTP request, made by a dialect, sent by a transport."""
 
     url: str

@@ -75,15 +75,16 @@ class Admission:
         run_id = letter.run
         must_wait = self._engine.is_working(key.path)
         self._secrets.keep(run_id, request.tool_context)
-        in_force = None
         self._engine.expect(key.path)
+        is_new = False
         try:
             in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS)
+            is_new = in_force.run == run_id
         finally:
-            if in_force is None or in_force.run != run_id:
+            if not is_new:
                 self._engine.expect_no_more(key.path)
                 self._secrets.drop(run_id)
-        if in_force.run != run_id:
+        if not is_new:
             return self._replay(in_force, read_turn(letter))
         place = len(ahead) + 1 if must_wait else self._engine.lined_up
         if self._hub.get(run_id) is None and (must_wait or self._engine.is_full):

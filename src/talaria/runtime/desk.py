@@ -17,7 +17,7 @@ from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(msgspec.Struct, frozen=True, gc=False):
     """What somebody decides: consent or refusal, with edited arguments or a comment."""
 
     request_id: str

@@ -22,7 +22,7 @@ Script = Callable[[dict[str, Any]], Step]
 _NO_STEPS = {"error": {"message": "the script is over", "type": "script_is_over"}}
 
 
-class Received(msgspec.Struct, frozen=True):
+class Received(msgspec.Struct, frozen=True, gc=False):
     """A request that the server got. `body` is its JSON."""
 
     path: str

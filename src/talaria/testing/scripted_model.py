@@ -12,7 +12,7 @@ from talaria.core.usage import Usage
 from talaria.ports.model import Answer, Finish, ModelItem, ModelRequest, ReasoningDelta, Restart, TextDelta
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A call the model decides on; `arguments` as a value, or as the very text. An empty id is minted by the script."""
 
     name: str
@@ -20,7 +20,7 @@ class Call(msgspec.Struct, frozen=True):
     id: str | None = None
 
 
-class Say(msgspec.Struct, frozen=True):
+class Say(msgspec.Struct, frozen=True, gc=False):
     """One answer: reasoning, text, calls. `chunk` characters a delta, 0 for all at once.
 
     `gate`: an event that is waited for before the text's last delta, so a test can act in the middle of an answer.
@@ -37,7 +37,7 @@ class Say(msgspec.Struct, frozen=True):
     cut_calls: int = 0
 
 
-class Restarted(msgspec.Struct, frozen=True):
+class Restarted(msgspec.Struct, frozen=True, gc=False):
     """The attempt so far (`said`) is void, as after a retry; then `then` is the answer."""
 
     said: str
@@ -45,14 +45,14 @@ class Restarted(msgspec.Struct, frozen=True):
     reason: str = "The model could not be reached or did not answer in time; it is asked again."
 
 
-class Cut(msgspec.Struct, frozen=True):
+class Cut(msgspec.Struct, frozen=True, gc=False):
     """The stream ends too early, after `text`."""
 
     text: str = ""
     reasoning: str = ""
 
 
-class Fail(msgspec.Struct, frozen=True):
+class Fail(msgspec.Struct, frozen=True, gc=False):
     """There will be no answer."""
 
     error: ModelError

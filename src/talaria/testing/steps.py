@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 
-class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+class Step(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One answer of a `ModelServer`.
 
     `calls` are (name, arguments), arguments as a value or as JSON text. `chunk` is how many characters a piece has,

@@ -13,7 +13,7 @@ from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 
 
-class ToolOutcome(msgspec.Struct, frozen=True):
+class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
     """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
 
     `stop` is set when the tool ended the run.

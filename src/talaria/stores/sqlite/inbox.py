@@ -18,7 +18,7 @@ ARRIVED = "SELECT id, session FROM letter WHERE id > ? AND consumed = 0 ORDER BY
 WAITING = "SELECT session FROM letter WHERE consumed = 0 GROUP BY session ORDER BY min(id)"
 
 
-class Posted(msgspec.Struct, frozen=True):
+class Posted(msgspec.Struct, frozen=True, gc=False):
     """What a put did: the letter in force, and its id if it is the new one."""
 
     letter: Letter

@@ -12,7 +12,7 @@ import msgspec
 ROWS_A_STATEMENT = 64
 
 
-class Statement(msgspec.Struct, frozen=True):
+class Statement(msgspec.Struct, frozen=True, gc=False):
     """A statement that takes many rows: `row` is repeated between `start` and `end`."""
 
     start: str

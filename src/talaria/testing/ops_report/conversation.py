@@ -17,7 +17,7 @@ _NOTES = re.compile(r"^Notes of the people on call: the log of `(?P<name>[^`]+)`
 _TODAY = ("today", "今天", "今日")
 
 
-class Day(msgspec.Struct, frozen=True):
+class Day(msgspec.Struct, frozen=True, gc=False):
     """The day that a message means: its midnights, and the date line that it was worked out from."""
 
     sent: str
@@ -25,14 +25,14 @@ class Day(msgspec.Struct, frozen=True):
     end: datetime
 
 
-class Brief(msgspec.Struct, frozen=True):
+class Brief(msgspec.Struct, frozen=True, gc=False):
     """What the instructions say there is to look at."""
 
     services: tuple[str, ...]
     notes: str
 
 
-class Answered(msgspec.Struct, frozen=True):
+class Answered(msgspec.Struct, frozen=True, gc=False):
     """A tool call with the text that came back."""
 
     name: str

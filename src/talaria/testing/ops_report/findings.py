@@ -14,7 +14,7 @@ _RCA = re.compile(r"RCA (?P<id>\S+): (?P<cause>.+)")
 _FLAPS = 5
 
 
-class IncidentFound(msgspec.Struct, frozen=True):
+class IncidentFound(msgspec.Struct, frozen=True, gc=False):
     """An incident as the records show it."""
 
     id: str
@@ -25,7 +25,7 @@ class IncidentFound(msgspec.Struct, frozen=True):
     cause: str
 
 
-class Findings(msgspec.Struct, frozen=True):
+class Findings(msgspec.Struct, frozen=True, gc=False):
     """Everything that goes into a report. `repeated`: deliveries of records that had come before."""
 
     alerts: int
