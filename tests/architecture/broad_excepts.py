@@ -28,7 +28,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
     "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
     "tools/stages/run.py": Boundary(2, "a tool's body, and the words of what it raised: the model is told"),
-    "tools/tasks.py": Boundary(1, "a tool's task: what would end the loop becomes an error of the tool"),
+    "tools/tasks.py": Boundary(2, "a tool's task: what would end the loop becomes an error of the tool"),
     "tools/threads.py": Boundary(1, "a tool's body on a thread: its caller is told"),
 }
 """File below src/talaria, such as "tools/stages/run.py" → its broad excepts."""
