@@ -142,5 +142,6 @@ def _known(model: Any, path: tuple[str | int, ...]) -> list[str]:
 
 
 def _nearest(word: str, known: list[str]) -> str:
-    close = get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else (f"; there are {', '.join(known)}" if known else "")
+    close = get_close_matches(word.lower(), {each.lower(): each for each in known}, n=1, cutoff=0.5)
+    meant = next((each for each in known if close and each.lower() == close[0]), "")
+    return f"; did you mean '{meant}'?" if meant else (f"; there are {', '.join(known)}" if known else "")

@@ -1,0 +1,87 @@
+"""Looking things up: what there is, for whom, page by page."""
+
+import pytest
+
+from talaria import Principal
+from talaria.core.errors import Forbidden, InvalidRequest, NotFound
+from talaria.testing.scripted_model import Call, Cut, Say, ScriptedModel
+from tests.runtime.tools import Shop
+from tests.runtime.world import ME, world
+
+ALL = Principal(everyone=True)
+
+
+async def test_sessions_are_listed_newest_first_page_by_page(store: str) -> None:
+    async with world(ScriptedModel(script=lambda _: Say("Hi.")), store=store) as here:
+        for at in range(5):
+            await here.ask(f"Question {at}", session_id=f"s-{at}", assistant_id="x" if at == 4 else None)
+            here.clock.move(1)
+        first = await here.parts.lookup.sessions(ME, limit=2)
+        second = await here.parts.lookup.sessions(ME, first["next"], limit=2)
+        third = await here.parts.lookup.sessions(ME, second["next"], limit=2)
+        pages = [*first["sessions"], *second["sessions"], *third["sessions"]]
+        assert [item["sessionId"] for item in pages] == ["s-4", "s-3", "s-2", "s-1", "s-0"]
+        assert pages[0]["assistantId"] == "x"
+        assert "next" not in third
+        for cursor in ("x", "1", "~", "9" * 16 + "~a"):
+            with pytest.raises(InvalidRequest):
+                await here.parts.lookup.sessions(ME, cursor)
+
+
+async def test_everybody_sees_what_is_theirs(store: str) -> None:
+    async with world(ScriptedModel(script=lambda _: Say("Hi.")), store=store) as here:
+        mine = await here.send()
+        await here.events(mine)
+        theirs = await here.submit(principal=Principal(user="bob"))
+        other = Principal(tenant="other")
+        assert (await here.parts.lookup.sessions(other))["sessions"] == []
+        assert len((await here.parts.lookup.sessions(ALL))["sessions"]) >= 1
+        with pytest.raises(NotFound):
+            await here.parts.lookup.run(ME, theirs.run_id)
+        with pytest.raises(NotFound):
+            await here.parts.lookup.run(other, mine)
+        assert (await here.parts.lookup.run(ALL, mine))["status"] == "finished"
+
+
+async def test_a_session_that_several_users_have_must_be_named_better() -> None:
+    async with world(ScriptedModel(script=lambda _: Say("Hi."))) as here:
+        await here.ask()
+        await here.ask(assistant_id="x")
+        with pytest.raises(InvalidRequest, match="2 sessions"):
+            await here.parts.lookup.session(ME, "s-1")
+        assert (await here.parts.lookup.session(ME, "s-1", "x"))["assistantId"] == "x"
+        with pytest.raises(NotFound):
+            await here.parts.lookup.session(ME, "s-1", "y")
+
+
+async def test_a_run_says_how_it_stands(store: str) -> None:
+    async with world(ScriptedModel(Call("refund"), Cut("Hm")), tools=Shop().tools, store=store) as here:
+        run_id = await here.send()
+        await here.stands(run_id, "waiting_approval")
+        view = await here.parts.lookup.run(ME, run_id)
+        assert (view["status"], len(view["approvals"])) == ("waiting_approval", 1)
+        session = await here.parts.lookup.session(ME, "s-1")
+        assert (session["activeRun"], len(session["approvals"])) == (run_id, 1)
+        await here.decide(view["approvals"][0]["requestId"])
+        await here.stands(run_id, "finished")
+        assert (await here.parts.lookup.run(ME, run_id))["reason"] == "stream_truncated"
+
+
+async def test_who_speaks_is_checked() -> None:
+    async with world(ScriptedModel(script=lambda _: Say("Hi."))) as here:
+        with pytest.raises(Forbidden):
+            await here.send(user_id="bob")
+        assert (await here.submit(user_id="anonymous")).key.user == "anonymous"
+        assert (await here.submit(user_id=7, principal=ALL)).key.user == "7"
+        with pytest.raises(InvalidRequest):
+            await here.submit(principal=Principal(user=""))
+
+
+async def test_a_model_without_a_route_is_refused() -> None:
+    models = [{"prefix": "gpt", "baseUrl": "https://x.test"}]
+    async with world(ScriptedModel(script=lambda _: Say("Hi.")), models=models) as here:
+        with pytest.raises(InvalidRequest, match="no model"):
+            await here.send()
+        with pytest.raises(InvalidRequest, match="no route for model 'claude'; there are gpt"):
+            await here.send(model_name="claude")
+        await here.ask(model_name="gpt-x")
