@@ -19,6 +19,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
     "runtime/engine.py": Boundary(2, "a session's owner: the others go on; a listener: it begins again"),
+    "runtime/runtime.py": Boundary(1, "opening failed: what is open already is closed, then it is raised again"),
     "runtime/owner.py": Boundary(1, "a run: it ends with an id that the log explains"),
     "server/app.py": Boundary(1, "the lifespan's start: the server is told, then it is raised again"),
     "server/endpoint.py": Boundary(1, "a request: it is answered with an id that the log explains"),

@@ -8,6 +8,8 @@ from talaria.core.messages import AssistantMessage, Message, Reasoning, Text, To
 from talaria.journal.codec import decode_entry, encode_entry
 from talaria.journal.entries import (
     AnyEntry,
+    ApprovalRequested,
+    ApprovalResolved,
     ContextSet,
     ModelFinished,
     Oversize,
@@ -111,6 +113,22 @@ def test_a_cut_off_message_keeps_its_text_only() -> None:
     cut = AssistantMessage((Reasoning("Hm."), Text("So")), "m", incomplete=True)
     state = folded([turn("r"), ModelFinished(run="r", at=0, round=1, epoch=1, attempt=1, message=cut)])
     assert state.prompt.messages[-1] == AssistantMessage((Text("So"),), "m", incomplete=True)
+
+
+def test_consent_to_run_a_call_again_is_no_consent_to_later_calls() -> None:
+    for reason, remembered in (("declared", {"pay"}), ("outcome_unknown", set[str]())):
+        said = AssistantMessage((ToolCall("a", "pay"),))
+        state = folded(
+            [
+                turn("r"),
+                ModelFinished(run="r", at=0, round=1, epoch=1, attempt=1, message=said),
+                ApprovalRequested(
+                    run="r", at=0, request_id="q", call_id="a", name="pay", arguments="{}", expires_at=9, reason=reason
+                ),
+                ApprovalResolved(run="r", at=0, request_id="q", call_id="a", outcome="approved", remember=True),
+            ]
+        )
+        assert state.remembered == remembered
 
 
 def test_a_session_is_called_after_its_first_question() -> None:

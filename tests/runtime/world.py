@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from talaria import Agent, ChatEvent, Principal, Runtime, Tool
-from talaria.core.events import START, Position, write_position
+from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, ToolMessage
 from talaria.journal.entries import AnyEntry
@@ -197,10 +197,6 @@ def assert_valid_wire(messages: Sequence[dict[str, Any]]) -> None:
         assert not waiting
         waiting = [call["id"] for call in message.get("toolCalls", ())]
     assert not waiting
-
-
-def id_of(run_id: str, position: Position) -> str:
-    return f"{run_id}/{write_position(position)}"
 
 
 async def soon(condition: Callable[[], bool], what: str) -> None:

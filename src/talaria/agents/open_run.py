@@ -143,6 +143,9 @@ class OpenRun:
                 self._not_before = self.run.ends_at
         finally:
             self._scope = None
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError  # this process ends, and a tool kept that to itself
 
     def interrupt(self) -> None:
         """End the action under way, if any: what it has so far is recorded, and the loop decides anew."""

@@ -1,6 +1,9 @@
 """`talaria serve`: the server as a process."""
 
 import asyncio
+import gc
+import os
+from threading import Timer
 
 from talaria.runtime.configure import read_settings
 from talaria.runtime.runtime import Runtime
@@ -9,6 +12,9 @@ from talaria.server.library_logs import forward_library_logs
 from talaria.server.listen import loop_factory, open_socket
 from talaria.server.listen import serve as serve_on
 from talaria.telemetry.logs import set_up_logs
+
+DEAF = 3.0
+"""Seconds that a tool which does not hear its cancellation can hold up the end, once everything is closed."""
 
 
 def serve(config: str | None, host: str | None, port: int | None) -> int:
@@ -20,8 +26,12 @@ def serve(config: str | None, host: str | None, port: int | None) -> int:
     settings = _settings(config, host, port)
     set_up_logs(settings.telemetry.logs)
     forward_library_logs()
+    deaf = Timer(DEAF, os._exit, (0,))
+    deaf.daemon = True
     with open_socket(settings) as listening, asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(serve_on(Runtime(settings), listening, _announce))
+        deaf.start()
+    deaf.cancel()
     return 0
 
 
@@ -32,4 +42,7 @@ def _settings(config: str | None, host: str | None, port: int | None) -> Setting
 
 
 def _announce(url: str) -> None:
+    gc.collect()
+    gc.freeze()  # what is there now stays: the collector need not look at it again and again
+    gc.set_threshold(20_000, 10, 50)
     print(f"Talaria listens on {url}", flush=True)

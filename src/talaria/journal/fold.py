@@ -180,9 +180,10 @@ def _move_call(
             call.status, call.resolved = "resolved", entry
             if entry.outcome == "edited":
                 call.arguments = entry.arguments
-            if call.asked is not None and call.asked.reason == UNKNOWN and entry.outcome in ("approved", "edited"):
+            asks_again = call.asked is not None and call.asked.reason == UNKNOWN
+            if asks_again and entry.outcome in ("approved", "edited"):
                 call.was_started = False  # a person said: run it again
-            if entry.remember and entry.outcome == "approved":
+            if entry.remember and entry.outcome == "approved" and not asks_again:
                 state.remembered.add(call.call.name)
         case _:
             assert_never(entry)

@@ -1,8 +1,8 @@
 """History that a client brings along, made valid for every provider."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from talaria.core.messages import AssistantMessage, Message, ToolMessage
+from talaria.core.messages import AssistantMessage, Message, ToolCall, ToolMessage
 
 UNANSWERED = "Interrupted: it is not known whether this call ran."
 
@@ -14,21 +14,30 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
     unknown. The assistant message is never left out. Normalising twice gives the same list.
     """
     out: list[Message] = []
+    answers = _answers(messages)
     for at, message in enumerate(messages):
-        if isinstance(message, ToolMessage):
-            continue
-        out.append(message)
-        if isinstance(message, AssistantMessage) and message.calls:
-            out.extend(_answers(message, messages[at + 1 :]))
+        if not isinstance(message, ToolMessage):
+            out.append(message)
+            out.extend(answers.get(at, ()))
     return out
 
 
-def _answers(message: AssistantMessage, later: Sequence[Message]) -> list[Message]:
-    found: dict[str, ToolMessage] = {}
-    wanted = {call.id for call in message.calls}
-    for candidate in later:
-        if isinstance(candidate, AssistantMessage) and wanted & {call.id for call in candidate.calls}:
-            break  # the id is used again from here on
-        if isinstance(candidate, ToolMessage) and candidate.call_id in wanted:
-            found.setdefault(candidate.call_id, candidate)
-    return [found.get(call.id) or ToolMessage(call.id, call.name, UNANSWERED, True) for call in message.calls]
+def _answers(messages: Sequence[Message]) -> dict[int, list[Message]]:
+    """The tool messages of each message with calls, by its place; one pass from the end, however long the history."""
+    answers: dict[int, list[Message]] = {}
+    results: dict[str, tuple[int, ToolMessage]] = {}  # the nearest one behind, and its place
+    used: dict[str, int] = {}  # where the id is used again
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if isinstance(message, ToolMessage):
+            results[message.call_id] = (at, message)
+        elif isinstance(message, AssistantMessage) and message.calls:
+            end = min(used.get(call.id, len(messages)) for call in message.calls)
+            answers[at] = [_answer(call, results, end) for call in message.calls]
+            used |= dict.fromkeys([call.id for call in message.calls], at)
+    return answers
+
+
+def _answer(call: ToolCall, results: Mapping[str, tuple[int, ToolMessage]], end: int) -> ToolMessage:
+    at, found = results.get(call.id, (end, None))
+    return found if found is not None and at < end else ToolMessage(call.id, call.name, UNANSWERED, True)

@@ -90,13 +90,20 @@ def _override(raw: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]
         for depth, part in enumerate(path):
             key, model = _key(model, part, name)
             if depth == len(path) - 1:
-                target[key] = yaml.safe_load(environ[name]) if environ[name] else ""
+                target[key] = _yaml_value(name, environ[name])
             else:
                 inner: Any = target.setdefault(key, {})
                 if not isinstance(inner, dict):
                     raise ConfigurationError(f"{name}: '{key}' is a list; set it in the file")
                 target = cast("dict[str, Any]", inner)
     return raw
+
+
+def _yaml_value(name: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text) if text else ""
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{name}: its value is not valid YAML; put it in quotes") from error
 
 
 _TOP_LEVEL = {PREFIX + name.replace("_", "").upper() for name in Settings.model_fields} | {

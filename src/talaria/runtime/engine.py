@@ -8,7 +8,7 @@ import structlog
 from talaria.core.errors import InternalError, JournalError, Overloaded, StoreClosed
 from talaria.core.ids import SessionKey
 from talaria.journal.entries import AnyEntry, RunParked
-from talaria.journal.index import WAKE
+from talaria.journal.index import RUN_NOW, WAKE
 from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
 from talaria.runtime.kit import Kit
@@ -43,7 +43,6 @@ class Engine:
         self._alarm_changed = asyncio.Event()
         self._next_alarm: int | None = None
         self._stopping = False
-        self._idle = asyncio.Event()
 
     @property
     def running(self) -> int:
@@ -230,8 +229,8 @@ class Engine:
         limit = LOOK + len(self._owners) + len(self._ready)  # those are still due until they are at work
         due = await self._store.index.due(WAKE, now, limit)
         for row in due:
-            if row.session not in self._owners:
-                self.wake(row.session)
+            if row.at > RUN_NOW or row.session not in self._owners:
+                self.wake(row.session)  # also one at work: it may have parked, and be on its way out
         later = await self._store.index.next_due(WAKE, now)
         self._set_alarm(now if len(due) == limit else later)
 

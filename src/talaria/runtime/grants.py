@@ -19,7 +19,6 @@ class CatalogGrants:
         self._secrets = secrets
         self._harness = harness
         self._asks_for = asks_for
-        self._specs: dict[tuple[str, ...], tuple[ToolSpec, ...]] = {}
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn.

@@ -223,6 +223,6 @@ def _approval_view(row: Put) -> dict[str, Any]:
 
 def _read_cursor(cursor: str) -> tuple[int, str]:
     at, tilde, key = cursor.partition("~")
-    if not tilde or not at.isdigit() or len(at) > 15:
+    if not tilde or not (at.isascii() and at.isdigit()) or len(at) > 15:
         raise InvalidRequest("cursor is not one that this endpoint returned")
     return int(at), key

@@ -59,7 +59,11 @@ class Runtime:
         from talaria.runtime.build import build  # noqa: PLC0415 - see above
 
         self._parts = await build(self._plan)
-        await self._parts.engine.start()
+        try:
+            await self._parts.engine.start()
+        except BaseException:
+            await self.close(0.0)
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:

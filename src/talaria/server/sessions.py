@@ -34,7 +34,7 @@ def limit(call: Call) -> int:
         InvalidRequest: not a number from 1 to 200.
     """
     text = call.query("limit") or str(PAGE)
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST):
         raise InvalidRequest(
             f"limit must be a number from 1 to {MOST}", ({"field": "limit", "message": "out of range"},)
         )

@@ -14,7 +14,7 @@ from talaria.stores.sqlite.writer import Writer
 
 SELECT = "SELECT session, key, kind, run, at, body FROM letter WHERE "
 INSERT = "INSERT INTO letter(session, key, kind, run, at, body) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING"
-ARRIVED = "SELECT id, session FROM letter WHERE id > ? AND consumed = 0 ORDER BY id"
+ARRIVED = "SELECT id, session, consumed FROM letter WHERE id > ? ORDER BY id"
 WAITING = "SELECT session FROM letter WHERE consumed = 0 GROUP BY session ORDER BY min(id)"
 
 
@@ -89,12 +89,11 @@ class SqliteInbox:
                 look_at = clock() + POLL_SECONDS
 
     async def _look(self, arrivals: Arrivals) -> None:
-        for identifier, session in await self._reader.rows(ARRIVED, self._newest):
+        for identifier, session, consumed in await self._reader.rows(ARRIVED, self._newest):
             self._newest = identifier
-            if identifier in self._told:
-                self._told.discard(identifier)
-            else:
+            if not consumed and identifier not in self._told:
                 arrivals.add(session)
+        self._told = {identifier for identifier in self._told if identifier > self._newest}
 
     def close(self) -> None:
         """Let the watcher see that the store is closed."""
