@@ -124,6 +124,26 @@ async def test_a_question_expires_at_its_deadline_and_not_before(store: str) -> 
     assert shop.done == []
 
 
+async def test_a_deadline_that_passes_while_the_owner_lets_go_is_not_missed() -> None:
+    shop = Shop()
+    async with world(ScriptedModel(Call("refund"), Say("Nobody.")), tools=shop.tools) as here:
+        parked, go_on, release = asyncio.Event(), asyncio.Event(), here.store.leases.release
+
+        async def slowly(session: str, epoch: int) -> None:
+            parked.set()
+            await go_on.wait()
+            await release(session, epoch)
+
+        here.store.leases.release = slowly
+        run_id = await here.send()
+        await bounded(parked.wait())
+        here.clock.move(300)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        go_on.set()
+        assert "approval_resolved expired" in told(await here.events(run_id))
+
+
 async def test_of_twenty_decisions_at_once_the_first_is_in_force(store: str) -> None:
     shop = Shop()
     async with world(ScriptedModel(Call("refund"), Say("On.")), tools=shop.tools, store=store) as here:

@@ -65,6 +65,7 @@ def test_the_environment_fills_in_and_lays_over(tmp_path: Path) -> None:
         ("a: [", {}, "is not valid YAML"),
         ("", {"TALARIA_SERVER__PROT": "1"}, "TALARIA_SERVER__PROT: there is no key 'PROT'; did you mean 'port'?"),
         ("models: []", {"TALARIA_MODELS__0": "x"}, "TALARIA_MODELS__0: "),
+        ("", {"TALARIA_SERVER__HOST": "[::1"}, "TALARIA_SERVER__HOST: its value is not valid YAML"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(text: str, environ: dict[str, str], message: str, tmp_path: Path) -> None:

@@ -67,6 +67,28 @@ async def test_an_answer_that_a_stop_cut_off_is_said_again_in_the_next_process(s
         assert (await here.tales())[2:4] == ["RunResumed", "ModelFinished"]
 
 
+async def test_a_tool_that_keeps_a_cancel_to_itself_does_not_hold_up_the_stop(sqlite: str) -> None:
+    began = asyncio.Event()
+
+    @tool(side_effects=False)
+    async def stubborn() -> str:
+        """Wait, and take being cancelled for an answer."""
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "cleaned up"
+        return "never"
+
+    model = ScriptedModel(Call("stubborn"))
+    async with world(model, tools=[stubborn], store=sqlite) as here:
+        run_id = await here.send()
+        await bounded(began.wait())
+    assert len(model.requests) == 1
+    async with world(ScriptedModel(Say("On.")), tools=[stubborn], store=sqlite) as here:
+        assert end_of(await here.events(run_id)) == ("finish", "stop")
+
+
 async def stopped_in(tool_: Tool[..., Any], shop: Shop, store: str) -> str:
     """Stop a runtime while a tool runs; return the run's id."""
     async with world(ScriptedModel(Call(tool_.name)), tools=[tool_], store=store) as here:

@@ -129,7 +129,10 @@ async def test_sessions_are_listed_newest_first_in_pages() -> None:
     assert pages == [["Number 4", "Number 3"], ["Number 2", "Number 1"], ["Number 0"]]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "limit=%C2%B2", "cursor=x"])
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=201", "limit=x", "limit=%C2%B2", "limit=0000000019999999", "cursor=x", "cursor=%C2%B2~x"],
+)
 async def test_a_wrong_page_is_422(query: str) -> None:
     async with serving(ScriptedModel()) as served:
         reply = await served.client.get(f"/ai-api/sessions?{query}")

@@ -80,6 +80,18 @@ async def test_a_letter_from_outside_is_heard_of_while_own_letters_keep_coming(
     pytest.fail("never heard of it")
 
 
+async def test_letters_that_were_consumed_before_a_look_are_not_remembered(
+    owner: SqliteStore, visitor: SqliteStore
+) -> None:
+    async with ending(owner.inbox.watch()) as watch, asyncio.timeout(SECONDS):
+        await owner.inbox.put(letter("own", "s"))
+        assert await anext(watch) == "s"
+        await owner.journal.append(Batch("s", 1, 0, (b"x",), consumed=("own",)))
+        while owner.inbox._told:  # pyright: ignore[reportPrivateUsage]
+            await visitor.inbox.put(letter(f"foreign{len(owner.inbox._told)}", "s"))  # pyright: ignore[reportPrivateUsage]
+            await anext(watch)
+
+
 async def test_of_one_key_put_by_owner_and_visitor_one_is_in_force(owner: SqliteStore, visitor: SqliteStore) -> None:
     async with asyncio.timeout(SECONDS):
         results = await asyncio.gather(

@@ -159,7 +159,7 @@ class RunResumed(Entry, frozen=True, gc=False, tag="run_resumed.1"):
 
 
 class CancelRequested(Entry, frozen=True, gc=False, tag="cancel_requested.1"):
-    """Somebody wants the run to end; `why`: cancelled, or superseded by a newer message while it waited for a person."""
+    """Somebody wants the run to end: `cancelled`, or `superseded` by a newer message while it waited for a person."""
 
     why: Literal["cancelled", "superseded"] = "cancelled"
     by: str = ""
