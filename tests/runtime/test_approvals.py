@@ -8,6 +8,7 @@ from inline_snapshot import snapshot
 
 from talaria import Principal, tool
 from talaria.core.errors import Conflict, InvalidRequest, NotFound
+from talaria.core.messages import ToolMessage
 from talaria.runtime.desk import Decision
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.tools import Shop
@@ -66,9 +67,9 @@ async def test_an_approved_call_runs_once_and_the_turn_goes_on(store: str) -> No
     assert shop.done == ["refund 7"]
 
 
-async def test_edited_arguments_are_checked_recorded_and_what_runs(store: str) -> None:
-    shop = Shop()
-    async with world(ScriptedModel(Call("refund", {"amount": 7}), Say("Paid.")), tools=shop.tools, store=store) as here:
+async def test_edited_arguments_are_checked_recorded_told_and_what_runs(store: str) -> None:
+    shop, model = Shop(), ScriptedModel(Call("refund", {"amount": 7}), Say("Paid."))
+    async with world(model, tools=shop.tools, store=store) as here:
         run_id = await here.send()
         request_id = await here.question(run_id)
         with pytest.raises(InvalidRequest):
@@ -83,6 +84,10 @@ async def test_edited_arguments_are_checked_recorded_and_what_runs(store: str) -
             await here.decide(request_id)
         assert "approval_resolved edited" in told(await here.events(run_id))
     assert shop.done == ["refund 3"]
+    result = model.prompts[-1][-1]
+    assert isinstance(result, ToolMessage)
+    note = '[A person changed the arguments before this ran, to {"amount":3}. They said: less]'
+    assert result.text.startswith(note)
 
 
 async def test_a_declined_call_does_not_run_and_the_model_hears_why(store: str) -> None:

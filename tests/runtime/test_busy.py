@@ -8,6 +8,7 @@ import pytest
 from talaria import Agent
 from talaria.core.errors import Conflict, Overloaded
 from talaria.core.messages import AssistantMessage, UserMessage
+from talaria.ports.inbox import Letter
 from talaria.ports.model import ModelRequest
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.tools import Shop
@@ -154,6 +155,47 @@ async def test_a_session_has_a_line_of_a_bounded_length() -> None:
         gate.set()
         for run_id in (first, *rest):
             assert end_of(await here.events(run_id)) == ("finish", "stop")
+
+
+async def test_a_burst_into_one_session_fills_its_line_and_no_more(store: str) -> None:
+    gate = asyncio.Event()
+    model = ScriptedModel(script=lambda _: Say("Slow.", gate=gate, chunk=2))
+    async with world(model, store=store, server={"maxRuns": 50, "queue": 5}) as here:
+        answers = await bounded(asyncio.gather(*(here.send() for _ in range(40)), return_exceptions=True))
+        runs = [answer for answer in answers if isinstance(answer, str)]
+        assert all(isinstance(answer, str | Overloaded) for answer in answers)
+        assert len(runs) in (5, 6)  # five wait; one runs, or has not begun yet and waits too
+        await here.until(runs[0], "token")
+        more = await bounded(asyncio.gather(*(here.send() for _ in range(40)), return_exceptions=True))
+        runs += [answer for answer in more if isinstance(answer, str)]
+        assert len(runs) == 6
+        gate.set()
+        for run_id in runs:
+            assert end_of(await here.events(run_id)) == ("finish", "stop")
+        await here.idle()
+        assert end_of(await here.ask()) == ("finish", "stop")
+
+
+async def test_a_request_that_will_not_wait_sees_every_one_that_is_on_its_way(sqlite: str) -> None:
+    gate = asyncio.Event()
+    model = ScriptedModel(script=lambda _: Say("Slow.", gate=gate, chunk=2))
+    async with world(model, store=sqlite) as here:
+        put, hold = here.store.inbox.put, asyncio.Event()
+
+        async def slowly(letter: Letter, *, replace_before: int = 0) -> Letter:
+            await hold.wait()
+            return await put(letter, replace_before=replace_before)
+
+        here.store.inbox.put = slowly
+        first, last = (asyncio.create_task(here.send(word)) for word in ("first", "last"))
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait([first])
+        with pytest.raises(Conflict):
+            await here.send(when_busy="reject")
+        hold.set()
+        gate.set()
+        assert end_of(await here.events(await bounded(last))) == ("finish", "stop")
 
 
 async def test_the_same_key_at_once_is_one_run(store: str) -> None:

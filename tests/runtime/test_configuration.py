@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from talaria import Agent, tool
+from talaria import Agent, Runtime, tool
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.configure import read_settings
 from talaria.runtime.routes import make_routes
 from talaria.runtime.settings import Settings
+from talaria.testing.clock import FakeClock
 
 MODEL: dict[str, Any] = {
     "prefix": "gpt",
@@ -137,3 +138,44 @@ def test_an_agent_that_is_not_there_is_named() -> None:
     catalog.add_agent(Agent("clerk"))
     with pytest.raises(InvalidRequest, match="did you mean 'clerk'"):
         catalog.agent("clark")
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"models": [MODEL], "defaultModel": "claude"}, "defaultModel: no route for 'claude'; there are gpt"),
+        ({"models": [MODEL], "agents": [{"name": "a", "model": "claude"}]}, "agents.a.model: no route for 'claude'"),
+        ({"models": [MODEL, MODEL]}, "two routes have the prefix 'gpt'"),
+        ({"models": [MODEL | {"baseUrl": "x"}]}, "models.0.baseUrl: 'x' is no http or https address"),
+        ({"agents": [{"name": "a"}, {"name": "a"}]}, "two agents named 'a'"),
+    ],
+)
+def test_what_would_fail_with_the_first_request_fails_at_the_start(config: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(named)):
+        Runtime(config)
+
+
+async def test_transcripts_that_cannot_be_written_are_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    telemetry = {"transcripts": str(tmp_path / "file" / "t")}
+    with pytest.raises(ConfigurationError, match=r"telemetry\.transcripts: cannot write"):
+        async with Runtime({"telemetry": telemetry, "store": {"url": "memory://"}}, clock=FakeClock()):
+            pass
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="the key 'server' stands there twice"):
+        read("server: {port: 1}\nstore: {url: 'memory://'}\nserver: {port: 2}\n", tmp_path)
+
+
+def test_a_plugin_beside_the_place_of_the_start_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plugin_of_this_test.py").write_text("from talaria import Agent\n\nagent = Agent('found')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    catalog = load_catalog(Settings(plugins=["plugin_of_this_test"]), (), ())
+    assert [each.name for each in catalog.agents] == ["found"]
+
+
+def test_a_function_that_is_no_tool_is_told_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="decorate the function with @tool"):
+        Agent("a", tools=[len])  # pyright: ignore[reportArgumentType]

@@ -8,7 +8,7 @@ from talaria import Principal
 from talaria.core.errors import NotFound
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.tools import Shop
-from tests.runtime.world import ME, SESSION, bounded, end_of, world
+from tests.runtime.world import ME, SESSION, bounded, end_of, soon, world
 
 
 async def test_a_deleted_session_is_gone_and_may_begin_anew(store: str) -> None:
@@ -57,6 +57,40 @@ async def test_deleting_a_session_that_waits_for_a_person_closes_the_question(st
         with pytest.raises(NotFound):
             await here.decide(request_id)
     assert shop.done == []
+
+
+async def test_deleting_a_session_that_waits_for_a_person_waits_for_a_place(store: str) -> None:
+    shop = Shop()
+    model = ScriptedModel(Call("refund"), Call("slow_look"), Say("On."))
+    async with world(model, tools=shop.tools, store=store, server={"maxRuns": 1}) as here:
+        parked = await here.send()
+        await here.stands(parked, "waiting_approval")
+        running = await here.send(session_id="other")
+        await bounded(shop.began.wait())
+        deleting = asyncio.create_task(here.parts.deletion.delete(ME, SESSION))
+        await soon(lambda: here.parts.engine.lined_up == 1, "the session standing in line")
+        shop.go_on.set()
+        await bounded(deleting)
+        assert end_of(await here.events(running)) == ("finish", "stop")
+        with pytest.raises(NotFound):
+            await here.status(parked)
+
+
+async def test_a_session_of_turns_without_memory_only_can_be_shown_and_deleted(store: str) -> None:
+    model = ScriptedModel(script=lambda _: Say("Hi."))
+    async with world(model, store=store) as here:
+        runs = [await here.send(use_server_memory=False, assistant_id=assistant) for assistant in (None, None, "x")]
+        for run_id in runs:
+            await here.events(run_id)
+        await here.idle()
+        view = await here.parts.lookup.session(ME, SESSION)
+        assert (view["sessionId"], view["messages"], view["turns"], view["title"]) == (SESSION, [], 2, "Go")
+        assert (await here.parts.lookup.session(ME, SESSION, "x"))["turns"] == 1
+        await here.parts.deletion.delete(ME, SESSION)
+        await here.parts.deletion.delete(ME, SESSION, "x")
+        assert await here.store.journal.sessions() == []
+        with pytest.raises(NotFound):
+            await here.parts.lookup.session(ME, SESSION)
 
 
 async def test_deleting_a_session_ends_its_turns_without_memory_too(store: str) -> None:

@@ -1,8 +1,12 @@
 """Faults of the store and of the harness stay where they are: other sessions go on, nobody waits for ever."""
 
 import asyncio
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
 from talaria import Agent, Runtime, TalariaError, tool
 from talaria.core.errors import InternalError, InvalidRequest, StoreClosed
@@ -69,6 +73,87 @@ async def test_a_listener_that_fails_listens_again() -> None:
         arrivals = here.store.inbox._arrivals  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
         arrivals.take = _raiser(RuntimeError("lost"))
         assert end_of(await here.ask()) == ("finish", "stop")
+
+
+async def test_a_run_goes_on_by_itself_once_its_journal_takes_entries_again() -> None:
+    shop = Shop()
+    model = ScriptedModel(Call("slow_look"), Say("On."))
+    async with world(model, tools=shop.tools) as here:
+        run_id = await here.send()
+        await bounded(shop.began.wait())
+        book = here.store._state.books[PATH]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType]
+        kept, book.epoch = book.epoch, 2**60  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        shop.go_on.set()
+        assert end_of(await here.events(run_id)) == ("error", "internal")
+        await here.idle()
+        with capture_logs() as logs:
+            here.clock.move(1)
+            await soon(lambda: any(line["event"] == "journal_refused" for line in logs), "another try")
+            await here.idle()
+        book.epoch = kept
+        here.clock.move(2)
+        await here.stands(run_id, "finished")
+
+
+async def test_turns_that_could_not_begin_begin_once_the_journal_takes_entries_again() -> None:
+    agent = Agent("a")
+    model = ScriptedModel(script=lambda _: Say("Now."))
+    async with world(model) as here:
+        await here.store.journal.append(Batch(PATH, 2**60, 0, ()))
+        tasks = [asyncio.create_task(here.runtime.run(agent, "Go", session=SESSION)) for _ in range(3)]
+        for task in tasks:
+            with pytest.raises(InternalError, match="cannot go on now"):
+                await bounded(task)
+        await here.idle()
+        here.store._state.books[PATH].epoch = 0  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        here.clock.move(30)
+        await soon(lambda: len(model.prompts) == 3, "all three turns")
+        await here.idle()
+        assert len(await here.messages()) == 6
+
+
+async def test_a_turn_runs_once_another_program_no_longer_has_the_file_locked(sqlite: str) -> None:
+    shop = Shop()
+    async with world(ScriptedModel(Call("slow_look"), Say("On.")), tools=shop.tools, store=sqlite) as here:
+        here.store._files.writer.execute("PRAGMA busy_timeout = 1")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        run_id = await here.send()
+        await bounded(shop.began.wait())
+        with closing(sqlite3.connect(sqlite.removeprefix("sqlite:///"), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            shop.go_on.set()
+            assert end_of(await here.events(run_id)) == ("error", "internal")
+            await here.idle()
+        here.clock.move(1)
+        await here.stands(run_id, "finished")
+
+
+@contextmanager
+def broken(url: str, table: str) -> Generator[None]:
+    """Reads and writes of a table fail, within the block."""
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as other:
+        other.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
+        yield
+        other.execute(f"ALTER TABLE elsewhere RENAME TO {table}")
+
+
+async def test_letters_are_heard_after_they_could_not_be_read_once(sqlite: str) -> None:
+    async with world(ScriptedModel(Say("One."), Say("Two.")), store=sqlite) as here:
+        await here.ask()
+        await here.idle()
+        with capture_logs() as logs, broken(sqlite, "letter"):
+            await soon(lambda: any(line["event"] == "listener_failed" for line in logs), "a look that failed")
+        assert end_of(await here.ask()) == ("finish", "stop")
+
+
+async def test_alarms_ring_after_the_index_could_not_be_read_once(sqlite: str) -> None:
+    model = ScriptedModel(Call("refund"), Say("Not paid."))
+    async with world(model, tools=Shop().tools, store=sqlite) as here:
+        run_id = await here.send()
+        await here.stands(run_id, "waiting_approval")
+        with capture_logs() as logs, broken(sqlite, "idx"):
+            here.clock.move(7 * 24 * 3600)
+            await soon(lambda: any(line["event"] == "listener_failed" for line in logs), "a look that failed")
+        await here.stands(run_id, "finished")
 
 
 def _raiser(error: Exception):

@@ -2,8 +2,10 @@
 
 import pytest
 
-from talaria import Principal
+from talaria import Agent, Principal
 from talaria.core.errors import Forbidden, InvalidRequest, NotFound
+from talaria.core.ids import SessionKey
+from talaria.ports.journal import Put
 from talaria.testing.scripted_model import Call, Cut, Say, ScriptedModel
 from tests.runtime.tools import Shop
 from tests.runtime.world import ME, world
@@ -45,13 +47,19 @@ async def test_everybody_sees_what_is_theirs(store: str) -> None:
 
 async def test_a_session_that_several_users_have_must_be_named_better() -> None:
     async with world(ScriptedModel(script=lambda _: Say("Hi."))) as here:
-        await here.ask()
+        await here.ask(assistant_id="y")
         await here.ask(assistant_id="x")
         with pytest.raises(InvalidRequest, match="2 sessions"):
             await here.parts.lookup.session(ME, "s-1")
+        with pytest.raises(NotFound):
+            await here.parts.lookup.session(ME, "s-1", "")
+        await here.ask()
+        for none in (None, ""):
+            assert "assistantId" not in await here.parts.lookup.session(ME, "s-1", none)
+            assert "assistantId" not in await here.parts.lookup.session(ALL, "s-1", none)
         assert (await here.parts.lookup.session(ME, "s-1", "x"))["assistantId"] == "x"
         with pytest.raises(NotFound):
-            await here.parts.lookup.session(ME, "s-1", "y")
+            await here.parts.lookup.session(ME, "s-1", "z")
 
 
 async def test_a_run_says_how_it_stands(store: str) -> None:
@@ -65,6 +73,46 @@ async def test_a_run_says_how_it_stands(store: str) -> None:
         await here.decide(view["approvals"][0]["requestId"])
         await here.stands(run_id, "finished")
         assert (await here.parts.lookup.run(ME, run_id))["reason"] == "stream_truncated"
+
+
+async def test_of_very_many_questions_none_is_left_out(store: str) -> None:
+    async with world(ScriptedModel(script=lambda _: Call("refund")), tools=Shop().tools, store=store) as here:
+        run_id = await here.send()
+        await here.stands(run_id, "waiting_approval")
+        mine = (await here.parts.lookup.run(ME, run_id))["approvals"]
+        row = (await here.store.index.find("approval"))[0]
+        other = SessionKey("default", "anonymous", "-", "x").path
+        await here.store.index.replace(
+            other,
+            [Put("approval", f"apr_{at}", other, row.scope, row.at + 1 + at // 3, row.data) for at in range(2_500)],
+        )
+        assert (await here.parts.lookup.session(ME, "s-1"))["approvals"] == mine
+        questions = await here.parts.lookup.approvals(ME)
+        assert len(questions) == 2_501
+        assert questions[0] == mine[0]
+        assert questions[1]["requestId"] == "apr_0"
+
+
+async def test_a_session_shows_its_own_questions(store: str) -> None:
+    async with world(ScriptedModel(script=lambda _: Call("refund")), tools=Shop().tools, store=store) as here:
+        for assistant in (None, "x"):
+            run_id = await here.send(assistant_id=assistant)
+            await here.stands(run_id, "waiting_approval")
+            [question] = (await here.parts.lookup.session(ME, "s-1", assistant))["approvals"]
+            assert question["runId"] == run_id
+
+
+async def test_a_new_stream_looks_its_run_up_once() -> None:
+    async with world(ScriptedModel(Say("Hi."))) as here:
+        get, asked = here.store.index.get, list[str]()
+
+        async def counted(kind: str, key: str) -> Put | None:
+            asked.append(kind)
+            return await get(kind, key)
+
+        here.store.index.get = counted
+        assert [event.type async for event in here.runtime.stream(Agent("a"), "Go")][-1] == "finish"
+        assert asked.count("run") <= 1
 
 
 async def test_who_speaks_is_checked() -> None:

@@ -66,7 +66,9 @@ class World:
             return [event async for event in self.follow(run_id, after)]
 
     async def follow(self, run_id: str, after: Position = START) -> AsyncIterator[ChatEvent]:
-        async with aclosing(self.parts.lookup.follow(run_id, ME, after)) as batches:
+        key = await self.parts.lookup.place(ME, run_id)
+        await self.parts.lookup.check_position(run_id, after)
+        async with aclosing(self.parts.lookup.follow(run_id, key, after)) as batches:
             async for frames in batches:
                 for frame in frames:
                     yield frame.event

@@ -6,7 +6,7 @@ import pytest
 from starlette.types import Message, Scope
 
 from talaria import Runtime
-from talaria.core.errors import ConfigurationError, StoreClosed, TalariaError
+from talaria.core.errors import ConfigurationError, JournalError, StoreClosed, TalariaError
 from talaria.server import problems
 from talaria.server.app import make_app
 from talaria.testing.clock import FakeClock
@@ -59,6 +59,21 @@ async def test_a_store_that_is_closed_is_a_fault_with_an_id_and_not_ready() -> N
         reply = await served.client.post("/ai-api/chat/stream", {"query": "x"})
     assert (ready.status, reply.status, reply.json["code"]) == (503, 500, "internal")
     assert plain(reply.json["detail"]) == "something went wrong inside the server; its log explains ERR"
+
+
+async def test_a_store_that_takes_no_writes_for_now_is_not_ready_until_it_does() -> None:
+    async with serving(ScriptedModel()) as served:
+        store = served.runtime.parts.kit.store
+        check = store.check
+
+        async def refuse() -> None:
+            raise JournalError("another program keeps the database locked; find it and end it")
+
+        store.check = refuse
+        locked = await served.client.get("/readyz")
+        store.check = check
+        free = await served.client.get("/readyz")
+    assert (locked.status, free.status) == (503, 200)
 
 
 def all_errors() -> list[type[TalariaError]]:

@@ -173,7 +173,8 @@ async def test_one_id_under_two_assistants_is_two_sessions() -> None:
         await served.client.turn(sessionId="s", assistantId="b", userId="ann")
         either = await served.client.get("/ai-api/sessions/s?userId=ann")
         one = await served.client.get("/ai-api/sessions/s?userId=ann&assistantId=b")
-    assert (either.status, one.status) == (422, 200)
+        none = await served.client.get("/ai-api/sessions/s?userId=ann&assistantId=")
+    assert (either.status, one.status, none.status) == (422, 200, 404)
     assert one.json["messages"][-1]["content"] == "two"
 
 

@@ -173,9 +173,23 @@ async def test_a_file_that_stays_locked_is_an_error_but_not_the_end(store: Sqlit
     files.writer.execute("PRAGMA busy_timeout = 1")
     with locked(files):
         async with asyncio.timeout(SECONDS):
-            with pytest.raises(StoreClosed, match="locked"):
+            with pytest.raises(JournalError, match="locked") as refused:
                 await store.journal.append(batch("s"))
+    assert not isinstance(refused.value, StoreClosed)
     assert await store.journal.append(batch("s")) == 1
+
+
+async def test_a_read_that_fails_is_an_error_but_not_the_end(store: SqliteStore, files: Files) -> None:
+    await store.journal.append(batch("s"))
+    files.writer.execute("ALTER TABLE entry RENAME TO elsewhere")
+    with pytest.raises(JournalError, match="cannot be read now") as refused:
+        await store.journal.read("s")
+    assert not isinstance(refused.value, StoreClosed)
+    files.writer.execute("ALTER TABLE elsewhere RENAME TO entry")
+    assert len(await store.journal.read("s")) == 1
+    await store.close()
+    with pytest.raises(StoreClosed):
+        await store.journal.read("s")
 
 
 async def test_cancelled_callers_do_not_disturb_the_writer(store: SqliteStore) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from talaria.core.errors import ConfigurationError
 from talaria.tools.declaration import Tool
 
 
@@ -20,3 +21,8 @@ class AgentSpec:
     instructions: str = ""
     tools: Sequence[Tool[..., Any] | str] | None = None
     deps: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for tool in self.tools or ():
+            if not isinstance(tool, (Tool, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - users err
+                raise ConfigurationError(f"agent '{self.name}': {tool!r} is no tool; decorate the function with @tool")

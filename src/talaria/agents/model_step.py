@@ -16,6 +16,7 @@ from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Te
 from talaria.core.usage import Usage
 from talaria.journal.entries import ModelFinished
 from talaria.journal.state import RunState
+from talaria.journal.transcript import wire_message
 from talaria.ports.model import Answer, Delta, ModelItem, ModelRequest, ReasoningDelta, Restart, TextDelta
 
 
@@ -26,10 +27,12 @@ class _Call:
         self.session = session
         self.began = time.monotonic()
         self.said: list[Delta] = []
+        self.void = Usage()
         self.restart()
 
     def restart(self) -> None:
         """Begin an attempt: what was said before is void."""
+        self.void += self._estimate() if self.said else Usage()
         self.session.writer.attempts += 1
         self.attempt = self.session.writer.attempts
         self.said.clear()
@@ -46,12 +49,18 @@ class _Call:
             attempt=self.attempt,
             message=message,
             finish=answer.finish if answer else "stop",
-            usage=answer.usage if answer else Usage(),
+            usage=self.void + (answer.usage if answer else self._estimate()),
             duration_ms=int((time.monotonic() - self.began) * 1000),
             cut_calls=answer.cut_calls if answer else 0,
             error=error.code if error else "",
             error_text=error.message if error else "",
         )
+
+    def _estimate(self) -> Usage:
+        """About what an attempt took that no provider counted: four characters a token."""
+        prompt = self.session.state.prompt
+        sent = len(prompt.system) + sum(len(wire_message(message)["content"]) for message in prompt.messages)
+        return Usage(-(-sent // 4), -(-sum(len(delta.text) for delta in self.said) // 4), estimated=True)
 
     def partial(self) -> AssistantMessage:
         """What was said so far, marked incomplete."""

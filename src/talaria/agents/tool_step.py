@@ -1,7 +1,6 @@
 """One round of tool calls: all that may run do, questions are asked, decisions are taken as they come."""
 
 import asyncio
-import time
 from typing import cast
 
 from structlog.contextvars import bind_contextvars, reset_contextvars
@@ -82,25 +81,29 @@ class _Round:
             reset_contextvars(**logged)
 
     async def _bring_forward(self, call: CallState) -> None:
-        session = self.session
-        began = time.monotonic()
+        session, context = self.session, CallContext(self.session, call)
         finished = False
         try:
-            outcome = await self.chain(CallContext(session, call))
-            record_outcome(session, call, outcome, int((time.monotonic() - began) * 1000))
+            outcome = await self.chain(context)
+            record_outcome(session, call, outcome, _ran_ms(context))
             finished = True
             await session.flush()
         except Suspended:
             await session.flush()
         except asyncio.CancelledError:
             if session.is_interrupted:
-                record_outcome(session, call, _cut_off(session, call), int((time.monotonic() - began) * 1000))
+                record_outcome(session, call, _cut_off(session, call), _ran_ms(context))
             raise
         finally:
             self.running.discard(call.call.id)
             ended = session.lane.get(call.call.id)
             if ended is not None and not ended.done():
                 ended.set_result(finished)
+
+
+def _ran_ms(context: CallContext) -> int:
+    """How long the tool itself took: waiting for others, or for a person, is not its time."""
+    return 0 if context.began is None else int((asyncio.get_running_loop().time() - context.began) * 1000)
 
 
 async def run_tools(session: OpenRun, chain: Proceed, calls: tuple[CallState, ...]) -> None:

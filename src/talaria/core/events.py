@@ -38,6 +38,29 @@ class ResultInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rena
     truncated: bool = False
 
 
+class UsageInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """Usage in an event: input and output are always there."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: float | None = None
+    estimated: bool = False
+
+    @staticmethod
+    def of(usage: Usage) -> "UsageInfo":
+        """The same figures, as an event has them."""
+        return UsageInfo(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+            usage.cost,
+            usage.estimated,
+        )
+
+
 class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """One event of the stream; which fields are set depends on `type` (see the wire reference)."""
 
@@ -45,7 +68,7 @@ class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, renam
     data: str | int | None = None
     name: str | None = None
     reason: str | None = None
-    usage: Usage | None = None
+    usage: UsageInfo | None = None
     tool_calls: tuple[CallInfo, ...] | None = None
     tool_results: tuple[ResultInfo, ...] | None = None
     step: int | None = None

@@ -25,11 +25,15 @@ def _forms(secret: str) -> Iterable[str]:
     yield secret.encode().hex()
 
 
+def too_short(secrets: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of secrets whose values are too short to be masked."""
+    return tuple(name for name, value in secrets.items() if 0 < len(value) < SHORTEST)
+
+
 class Redactor:
     """Replaces known secret values by a mask. Values shorter than 6 characters cannot be masked; see `too_short`."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        self.too_short = tuple(name for name, value in secrets.items() if 0 < len(value) < SHORTEST)
         values = [value for value in secrets.values() if len(value) >= SHORTEST]
         forms = {form for value in values for form in _forms(value) if len(form) >= SHORTEST}
         ordered = sorted(forms, key=len, reverse=True)

@@ -175,18 +175,25 @@ def _move_call(
             call.status, call.asked, call.resolved = "asked", entry, None
             state.approvals[entry.request_id] = entry
         case ApprovalResolved():
-            if state.approvals.pop(entry.request_id, None) is None:
-                return
-            call.status, call.resolved = "resolved", entry
-            if entry.outcome == "edited":
-                call.arguments = entry.arguments
-            asks_again = call.asked is not None and call.asked.reason == UNKNOWN
-            if asks_again and entry.outcome in ("approved", "edited"):
-                call.was_started = False  # a person said: run it again
-            if entry.remember and entry.outcome == "approved" and not asks_again:
-                state.remembered.add(call.call.name)
+            _resolve(state, call, entry)
         case _:
             assert_never(entry)
+
+
+def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> None:
+    asked = state.approvals.pop(entry.request_id, None)
+    if asked is None:
+        return
+    call.status, call.resolved = "resolved", entry
+    if entry.outcome == "edited":
+        call.arguments = entry.arguments
+    elif entry.outcome == "approved":
+        call.arguments = asked.arguments  # what was shown, repairs included
+    consent = entry.outcome in ("approved", "edited")
+    if consent and asked.reason == UNKNOWN:
+        call.was_started = False  # a person said: run it again
+    elif entry.outcome == "approved" and entry.remember:
+        state.remembered.add(call.call.name)
 
 
 def _settle(state: SessionState, run: RunState) -> None:

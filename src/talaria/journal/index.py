@@ -14,7 +14,7 @@ from talaria.journal.entries import (
 from talaria.journal.state import RunState, SessionState
 from talaria.ports.journal import Drop, IndexRow, Put
 
-SESSION, RUN, APPROVAL, WAKE = "session", "run", "approval", "wake"
+SESSION, TURN, RUN, APPROVAL, WAKE = "session", "turn", "run", "approval", "wake"
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -84,7 +84,7 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
 
 def _session_row(state: SessionState, at: int) -> Put:
     row = SessionRow(state.title, state.created, state.turns)
-    kind = "turn" if state.key.run else SESSION
+    kind = TURN if state.key.run else SESSION
     return Put(kind, state.path, state.path, state.scope, at, _encode(row))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from talaria.core.errors import JournalError
+from talaria.core.errors import JournalError, NotFound
 from talaria.core.ids import SessionKey
 from talaria.journal.codec import blob_ref, decode_entry, encode_entry
 from talaria.journal.entries import AnyEntry, Oversize, RunFinished
@@ -51,10 +51,10 @@ class SessionWriter:
             raise self._broken
         encoded = [encode_entry(entry) for entry in entries]  # first: what cannot be written has not happened
         self._recorded += 1
-        self._encoded += encoded
-        for entry in entries:
+        for entry, written in zip(entries, encoded, strict=True):
             apply(self.state, entry)
             self._pending.append(entry)
+            self._encoded.append(written)
             for row in index(self.state, entry):
                 self._rows[row.kind, row.key] = row
         self._consumed.extend(consumed)
@@ -152,6 +152,9 @@ async def load_entry(blobs: Blobs, session: str, record: Record) -> AnyEntry:
     """Return a record's entry, fetched from its blob if it is kept there."""
     entry = decode_entry(record.data)
     if isinstance(entry, Oversize):
-        entry = decode_entry(await blobs.get(session, entry.ref))
+        try:
+            entry = decode_entry(await blobs.get(session, entry.ref))
+        except NotFound as error:
+            raise JournalError(f"entry {record.seq} names a blob that is not there", operator=session) from error
     assert not isinstance(entry, Oversize)
     return entry

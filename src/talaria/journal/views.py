@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from talaria.core.events import CallInfo, ChatEvent, Position, ResultInfo
+from talaria.core.events import CallInfo, ChatEvent, Position, ResultInfo, UsageInfo
 from talaria.core.messages import Reasoning, Text
 from talaria.journal.entries import (
     AnyEntry,
@@ -37,13 +37,17 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
         case ApprovalRequested():
             call = CallInfo(entry.call_id, entry.name, entry.arguments)
             when = iso_time(entry.expires_at)
-            events = [ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when)]
+            events = [
+                ChatEvent(
+                    "approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason
+                )
+            ]
         case ApprovalResolved():
             events = [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
         case RunFinished(reason="error"):
-            events = [ChatEvent("error", entry.message, reason=entry.error, usage=entry.usage)]
+            events = [ChatEvent("error", entry.message, reason=entry.error, usage=UsageInfo.of(entry.usage))]
         case RunFinished():
-            events = [ChatEvent("finish", reason=entry.reason, usage=entry.usage)]
+            events = [ChatEvent("finish", reason=entry.reason, usage=UsageInfo.of(entry.usage))]
         case _:
             return []
     return [((seq, 0, 0, at), event) for at, event in enumerate(events)]

@@ -31,6 +31,7 @@ class Inbox(Protocol):
 
         Raises:
             StoreClosed: nothing can be written any more.
+            JournalError: this was not written; the next may be.
         """
         ...
 

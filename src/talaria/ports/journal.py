@@ -66,6 +66,7 @@ class Journal(Protocol):
             SeqConflict: the session's last seq is not `expected_seq`.
             StaleOwner: a newer epoch has already been seen for this session.
             StoreClosed: nothing can be written any more.
+            JournalError: this was not written; the next may be.
         """
         ...
 

@@ -40,7 +40,7 @@ class Store(Protocol):
         """Return if the store can be written to.
 
         Raises:
-            StoreClosed: it cannot.
+            JournalError: it cannot now; StoreClosed: it never will.
         """
         ...
 

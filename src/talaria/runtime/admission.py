@@ -10,7 +10,7 @@ from talaria.agents.agent import AgentSpec
 from talaria.core.errors import Conflict, Forbidden, InvalidRequest, Overloaded
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
-from talaria.core.redaction import Redactor
+from talaria.core.redaction import too_short
 from talaria.journal.entries import RunLimits, TurnOptions
 from talaria.journal.index import WAKE
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
@@ -44,7 +44,6 @@ class Admission:
         self._hub = kit.hub
         self._secrets = kit.secrets
         self._engine = engine
-        self._claimed: set[str] = set()
 
     async def submit(self, request: ChatRequest, principal: Principal, run_id: str | None = None) -> Submitted:
         """Admit a request: once this returns, its turn is durable and will run, under `run_id` where that is given.
@@ -64,9 +63,10 @@ class Admission:
         known = await self._known(letter_key, body) if request.idempotency_key is not None else None
         if known is not None:
             return known
-        self._engine.check_room(self._settings.server.queue)
-        async with _Claim(self._claimed, key.path, reject=request.when_busy == "reject"):
-            ahead = await self._ahead(key, request)
+        with self._engine.place(key.path, self._settings.server.queue) as coming:
+            if coming and request.when_busy == "reject":
+                raise Conflict("session is busy with another turn that has just been sent", {})
+            ahead = await self._ahead(key, request, coming)
             await self._make_way(request, key, ahead)
             letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
             return await self._put(letter, key, request, ahead)
@@ -75,14 +75,12 @@ class Admission:
         run_id = letter.run
         must_wait = self._engine.is_working(key.path)
         self._secrets.keep(run_id, request.tool_context)
-        self._engine.expect(key.path)
         is_new = False
         try:
             in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS)
             is_new = in_force.run == run_id
         finally:
             if not is_new:
-                self._engine.expect_no_more(key.path)
                 self._secrets.drop(run_id)
         if not is_new:
             return self._replay(in_force, read_turn(letter))
@@ -90,16 +88,23 @@ class Admission:
         if self._hub.get(run_id) is None and (must_wait or self._engine.is_full):
             self._hub.own(run_id, 0).tell_place(max(1, place))
             self._hub.disown(run_id)
+        self._engine.arrived(key.path)
         return Submitted(run_id, key.session, key, True)
 
-    async def _ahead(self, key: SessionKey, request: ChatRequest) -> list[str]:
-        """The runs that wait in this session's line; a session at rest has none."""
+    async def _ahead(self, key: SessionKey, request: ChatRequest, coming: int) -> list[str]:
+        """The runs that wait in this session's line, beside `coming` that are being put; one at rest has none.
+
+        Raises:
+            Overloaded: the line is full.
+        """
+        longest, ahead = max(1, self._settings.server.queue), list[str]()
         if request.when_busy == "queue" and not self._engine.is_working(key.path):
-            return []
-        letters = await self._store.inbox.pending(key.path)
-        ahead = [letter.run for letter in letters if letter.kind == "turn"]
-        if len(ahead) >= max(1, self._settings.server.queue):
-            raise Overloaded(f"{len(ahead)} turns wait in session '{key.session}'; try again later", retry_after=5)
+            longest += 1  # the first of those that come runs at once
+        else:
+            letters = await self._store.inbox.pending(key.path)
+            ahead = [letter.run for letter in letters if letter.kind == "turn"]
+        if (waiting := len(ahead) + coming) >= longest:
+            raise Overloaded(f"{waiting} turns wait in session '{key.session}'; try again later", retry_after=5)
         return ahead
 
     # Idempotency
@@ -187,29 +192,9 @@ class Admission:
         return model
 
     def _note_secrets(self, request: ChatRequest) -> None:
-        short = Redactor(request.tool_context).too_short
+        short = too_short(request.tool_context)
         if short:
             _log.warning("secrets_too_short", names=list(short), effect="their values cannot be masked")
-
-
-class _Claim:
-    """Lets requests that reject a busy session find out about each other: the second one sees the first."""
-
-    def __init__(self, claimed: set[str], session: str, *, reject: bool) -> None:
-        self._claimed = claimed
-        self._session = session
-        self._reject = reject
-        self._mine = False
-
-    async def __aenter__(self) -> None:
-        if self._reject and self._session in self._claimed:
-            raise Conflict("session is busy with another turn that has just been sent", {})
-        self._mine = self._session not in self._claimed
-        self._claimed.add(self._session)
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._mine:
-            self._claimed.discard(self._session)
 
 
 def speaker(principal: Principal, user_id: str | int | None) -> Principal:

@@ -14,6 +14,7 @@ from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
 from talaria.models.gateway import Gateway
+from talaria.models.routes import Route
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model, Transport
 from talaria.runtime.admission import Admission
@@ -27,7 +28,7 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
-from talaria.runtime.routes import make_routes
+from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
@@ -71,6 +72,7 @@ class Plan:
     catalog: Catalog
     grants: Callable[[Secrets], CatalogGrants]
     model: Model | None
+    routes: list[Route]
 
 
 def plan(
@@ -86,12 +88,16 @@ def plan(
         ConfigurationError: something that the configuration names is not there.
     """
     catalog = load_catalog(settings, agents, tools)
+    if model is None:
+        named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
+        check_models(settings.models, named | {"defaultModel": settings.default_model})
+    routes = make_routes(settings.models)
     harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
 
     def grants(secrets: Secrets) -> CatalogGrants:
         return CatalogGrants(catalog, secrets, harness, asks_for)
 
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model)
+    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes)
 
 
 async def build(plan: Plan) -> Parts:
@@ -101,8 +107,9 @@ async def build(plan: Plan) -> Parts:
         ConfigurationError: the store cannot be opened, or a model's route is wrong.
     """
     settings, clock = plan.settings, plan.clock
+    await asyncio.to_thread(_make_folder, settings.telemetry.transcripts)
     transport = None if plan.model is not None else _transport()
-    model = plan.model or Gateway(make_routes(settings.models), transport, clock)  # pyright: ignore[reportArgumentType]
+    model = plan.model or Gateway(plan.routes, transport, clock)  # pyright: ignore[reportArgumentType]
     store = await open_store(settings.store.url)
     kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
@@ -135,6 +142,15 @@ async def build(plan: Plan) -> Parts:
         transcripts=transcripts,
         transport=transport,
     )
+
+
+def _make_folder(transcripts: str | None) -> None:
+    if transcripts is None:
+        return
+    try:
+        Path(transcripts).mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigurationError(f"telemetry.transcripts: cannot write to {transcripts}: {error.strerror}") from error
 
 
 def _transport() -> Transport:

@@ -1,8 +1,10 @@
 """The agents and tools of this deployment, and what each turn gets of them."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
 from talaria.agents.agent import AgentSpec
@@ -81,6 +83,8 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
             elif isinstance(value, AgentSpec):
                 found.append(value)
     for each in settings.agents:
+        if each.name in {agent.name for agent in catalog.agents}:
+            raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
         catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
     for agent in found:
         catalog.add_agent(agent)
@@ -95,8 +99,15 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
 
 def _import(name: str) -> list[object]:
     """What a plugin module has."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # a console script does not look where it was started
     try:
         return list(vars(import_module(name)).values())
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"plugins: cannot import '{name}': {error}; put it where talaria is started, or install it"
+        ) from error
     except ConfigurationError:
         raise
     except Exception as error:

@@ -46,7 +46,7 @@ def _read(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> dict[str
     if source is None and not path.exists():
         return {}
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        loaded = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
     except OSError as error:
         raise ConfigurationError(f"cannot read the configuration file {path}: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -77,6 +77,23 @@ def _fill(value: Any, environ: Mapping[str, str], at: str) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _fill(item, environ, f"{at}.{key}".lstrip(".")) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     return value
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key stands once."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: set[Any] = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node)  # pyright: ignore[reportUnknownMemberType]
+        if key in seen:
+            raise yaml.MarkedYAMLError(None, None, f"the key '{key}' stands there twice", key_node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 def _override(raw: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The local engine: which sessions are driven now, which wait for a place, and what wakes the others."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 
 import structlog
 
@@ -13,6 +15,7 @@ from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
 from talaria.runtime.kit import Kit
 from talaria.runtime.owner import Owner
+from talaria.runtime.setbacks import Setbacks
 
 WARM_MS = 20_000
 """How long the state of a session without work stays in memory, so that a quick next turn need not read it again."""
@@ -37,11 +40,13 @@ class Engine:
         self._owners: dict[str, Owner] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ready: dict[str, None] = {}
-        self._expected: set[str] = set()
+        self._coming: Counter[str] = Counter()
+        self._rests: dict[str, asyncio.Event] = {}
         self._warm: dict[str, tuple[int, SessionState]] = {}
         self._background: list[asyncio.Task[None]] = []
         self._alarm_changed = asyncio.Event()
         self._next_alarm: int | None = None
+        self._setbacks = Setbacks()
         self._stopping = False
 
     @property
@@ -70,11 +75,13 @@ class Engine:
 
     async def settle(self, session: str, seconds: float) -> bool:
         """Wait until the session is no longer at work; return whether it came to that in time."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while (task := self._tasks.get(session)) is not None and loop.time() < end:
-            await asyncio.wait([task], timeout=end - loop.time())
-        return not self.is_working(session)
+        try:
+            async with asyncio.timeout(seconds):
+                while self.is_working(session):
+                    await self._rests.setdefault(session, asyncio.Event()).wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def start(self) -> None:
         """Take up what an earlier process left, then listen."""
@@ -92,29 +99,36 @@ class Engine:
             task.cancel()
         await asyncio.gather(*tasks, *self._background, return_exceptions=True)
 
-    def check_room(self, queue: int) -> None:
-        """Refuse new work when all places to run and to wait are taken, or the engine is stopping.
+    @contextmanager
+    def place(self, session: str, queue: int) -> Generator[int]:
+        """Hold a place while a letter is put for the session; gives how many are being put for it already.
 
         Raises:
-            Overloaded: try again later.
+            Overloaded: all places to run and to wait are taken, or the engine is stopping; try again later.
         """
+        self._check_room(queue)
+        before = self._coming[session]
+        self._coming[session] += 1
+        try:
+            yield before
+        finally:
+            self._coming[session] -= 1
+            if not self._coming[session]:
+                del self._coming[session]
+
+    def arrived(self, session: str) -> None:
+        """The letter is in the inbox: from here on it is the session that takes a place."""
+        if not self.is_working(session):
+            self.wake(session)
+
+    def _check_room(self, queue: int) -> None:
         if self._stopping:
             raise Overloaded("the server is stopping; try again in a moment", retry_after=5)
-        if len(self._owners) + len(self._ready) + len(self._expected) >= self._max_runs + queue:
+        if len(self._owners) + len(self._ready) + self._coming.total() >= self._max_runs + queue:
             raise Overloaded("all places to run and to wait are taken; try again later", retry_after=2)
-
-    def expect(self, session: str) -> None:
-        """A letter is being put for this session: it takes a place until it wakes the session."""
-        if not self.is_working(session):
-            self._expected.add(session)
-
-    def expect_no_more(self, session: str) -> None:
-        """The letter did not come about."""
-        self._expected.discard(session)
 
     def wake(self, session: str) -> None:
         """There may be something to do for this session."""
-        self._expected.discard(session)
         owner = self._owners.get(session)
         if owner is not None:
             owner.notify()
@@ -131,6 +145,7 @@ class Engine:
     def forget(self, session: str) -> None:
         """The session was deleted: nothing of it stays in memory."""
         self._warm.pop(session, None)
+        self._setbacks.clear(session)
 
     # Owners
 
@@ -151,36 +166,50 @@ class Engine:
             warm = self._warm.pop(session, None)
             state = warm[1] if warm else await self._load(session)
             left = await owner.own(state, epoch)
-            if left is None and state.active is not None:
-                self._outcomes.fail(state.active.id, _not_now())
-            if left is not None and left.seq:
-                if left.active is not None:
-                    left.prompt.cache.clear()  # it waits for a person: encoding again costs less than keeping
-                self._warm[session] = (self._clock.now() + WARM_MS, left)
-        except Exception:  # noqa: BLE001 - a session's boundary: the others go on
+            if left is None:
+                told = state.active.id if state.active is not None else ""
+                self._outcomes.fail(told, _not_now())
+                await self._give_up(session, owner.refusal, told)
+            else:
+                self._keep_warm(session, left)
+        except Exception as error:  # noqa: BLE001 - a session's boundary: the others go on
             _log.exception("owner_failed", journal=session)
             owner.has_mail = False  # it would fail again: the next letter, alarm or start tries
-            await self._give_up(session)
+            await self._give_up(session, error)
         finally:
             if epoch is not None:
                 await self._store.leases.release(session, epoch)
             del self._owners[session], self._tasks[session]
             if owner.has_mail and epoch is not None:
                 self._ready[session] = None
+            elif (rest := self._rests.pop(session, None)) is not None:
+                rest.set()
             self._pump()
 
-    async def _give_up(self, session: str) -> None:
-        """Tell whoever waits for the session's runs that they do not go on for now."""
+    def _keep_warm(self, session: str, state: SessionState) -> None:
+        self._setbacks.clear(session)
+        if state.active is not None:
+            state.prompt.cache.clear()  # it waits for a person: encoding again costs less than keeping
+        if state.seq:
+            self._warm[session] = (self._clock.now() + WARM_MS, state)
+
+    async def _give_up(self, session: str, error: Exception | None, told: str = "") -> None:
+        """Tell whoever waits for the session's runs that they do not go on for now; try again where that can help.
+
+        Whoever waits for the run `told` knows.
+        """
+        if isinstance(error, JournalError) and not isinstance(error, StoreClosed):
+            self._set_alarm(self._setbacks.note(session, self._clock.now()))
         try:
             wake = await self._store.index.get(WAKE, session)
             letters = await self._store.inbox.pending(session)
         except JournalError:
-            return  # the store is closed, and with it everything that waits
+            return  # it is closed, and with it everything that waits; or the next try brings it
         waiting = [letter.run for letter in letters if letter.kind == "turn"]
-        for run_id in [*([wake.data.decode()] if wake else []), *waiting]:
-            error = _not_now()
-            self._outcomes.fail(run_id, error)
-            self._hub.own(run_id, 0).fail(error.message)
+        for run_id in {*([wake.data.decode()] if wake else []), *waiting} - {told}:
+            refusal = _not_now()
+            self._outcomes.fail(run_id, refusal)
+            self._hub.own(run_id, 0).fail(refusal.message)
             self._hub.disown(run_id)
 
     async def _load(self, session: str) -> SessionState:
@@ -224,8 +253,15 @@ class Engine:
         await self._clock.sleep(3600.0 if alarm is None else min((alarm - now) / 1000, 3600.0))
 
     async def _ring(self) -> None:
-        """Wake every session whose time has come: parked ones at their deadline, unfinished ones after a restart."""
+        """Wake every session whose time has come: at its deadline, after a restart, or after a setback."""
         now, self._next_alarm = self._clock.now(), None
+        try:
+            await self._wake_due(now)
+        except JournalError:
+            self._set_alarm(now)  # or nobody would look again
+            raise
+
+    async def _wake_due(self, now: int) -> None:
         limit = LOOK + len(self._owners) + len(self._ready)  # those are still due until they are at work
         due = await self._store.index.due(WAKE, now, limit)
         for row in due:
@@ -233,6 +269,9 @@ class Engine:
                 self.wake(row.session)  # also one at work: it may have parked, and be on its way out
         later = await self._store.index.next_due(WAKE, now)
         self._set_alarm(now if len(due) == limit else later)
+        for session in self._setbacks.due(now):
+            self.wake(session)
+        self._set_alarm(self._setbacks.next_due())
 
     def _set_alarm(self, at: int | None) -> None:
         if at is not None and (self._next_alarm is None or at < self._next_alarm):

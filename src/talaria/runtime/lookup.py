@@ -1,6 +1,6 @@
 """Looking things up: runs, sessions, open questions, event streams; all within what a principal may see."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -10,7 +10,7 @@ from talaria.core.errors import InternalError, InvalidRequest, NotFound
 from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
-from talaria.journal.index import APPROVAL, RUN, SESSION, WAKE, ApprovalRow, RunRow, SessionRow
+from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow, SessionRow
 from talaria.journal.session import load_state
 from talaria.journal.transcript import wire_message
 from talaria.journal.views import iso_time
@@ -21,6 +21,7 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.results import RunResult, result_of
 
 PAGE = 50
+AT_ONCE = 1_000
 _run = msgspec.json.Decoder(RunRow).decode
 _session = msgspec.json.Decoder(SessionRow).decode
 _approval = msgspec.json.Decoder(ApprovalRow).decode
@@ -57,7 +58,9 @@ class Lookup:
         if row is None:
             return {"runId": run_id, "sessionId": key.session, "status": "queued"}
         run = _run(row.data)
-        approvals = [] if run.status == "finished" else await self._approvals(key.scope, run_id)
+        approvals = (
+            [] if run.status == "finished" else await self._questions(key.scope, lambda row: _asks(row) == run_id)
+        )
         status = "waiting_approval" if run.status == "parked" else run.status
         view: dict[str, Any] = {"runId": run_id, "sessionId": key.session, "status": status, "agent": run.agent}
         view |= {"modelName": run.model, "startedAt": iso_time(run.started)}
@@ -79,7 +82,7 @@ class Lookup:
         Raises:
             InvalidRequest: no event of the run can have it.
         """
-        row = await self._store.index.get(RUN, run_id)
+        row = await self._store.index.get(RUN, run_id) if after != START else None
         if row is None:
             return
         run = _run(row.data)
@@ -89,15 +92,12 @@ class Lookup:
         if foreign:
             raise InvalidRequest("this event id is of no event of this run; send back an id exactly as it was received")
 
-    async def follow(self, run_id: str, principal: Principal, after: Position = START) -> AsyncGenerator[list[Frame]]:
+    async def follow(self, run_id: str, key: SessionKey, after: Position = START) -> AsyncGenerator[list[Frame]]:
         """Yield a run's frames after a position, live or replayed, until its end.
 
-        Raises:
-            NotFound: no such run for this principal.
-            InvalidRequest: no event of the run can have this position.
+        `key` is where the run is: `place` finds it for who may see it. A position that came from outside must have
+        passed `check_position`.
         """
-        key = await self.place(principal, run_id)
-        await self.check_position(run_id, after)
         store = self._store
 
         async def locate() -> RunSource | None:
@@ -115,11 +115,10 @@ class Lookup:
             NotFound: no such run for this principal.
             TalariaError: the run ended with an error, or does not end in this process.
         """
-        async for _ in self.follow(run_id, principal):
+        key = await self.place(principal, run_id)
+        async for _ in self.follow(run_id, key):
             pass
-        state = await load_state(
-            self._store.journal, self._store.blobs, await self.place(principal, run_id), until=run_id
-        )
+        state = await load_state(self._store.journal, self._store.blobs, key, until=run_id)
         end = state.run.finished if state.run is not None and state.run.id == run_id else None
         if end is None:
             raise InternalError(f"run {run_id} does not end here; it resumes when its store is opened again")
@@ -128,12 +127,21 @@ class Lookup:
     # Questions
 
     async def approvals(self, principal: Principal) -> list[dict[str, Any]]:
-        """The open questions that this principal may decide, newest deadline first."""
-        return await self._approvals(self._scope(principal))
+        """The open questions that this principal may decide, soonest deadline first."""
+        return await self._questions(self._scope(principal), lambda _: True)
 
-    async def _approvals(self, scope: str, run_id: str = "") -> list[dict[str, Any]]:
-        rows = await self._store.index.find(APPROVAL, scope, limit=1_000)
-        return [_approval_view(row) for row in rows if not run_id or _approval(row.data).run == run_id]
+    async def _questions(self, scope: str, is_wanted: Callable[[Put], bool]) -> list[dict[str, Any]]:
+        rows = [row async for row in self._all(APPROVAL, scope) if is_wanted(row)]
+        return [_approval_view(row) for row in reversed(rows)]
+
+    async def _all(self, kind: str, scope: str) -> AsyncIterator[Put]:
+        before: tuple[int, str] | None = None
+        while rows := await self._store.index.find(kind, scope, before=before, limit=AT_ONCE):
+            for row in rows:
+                yield row
+            if len(rows) < AT_ONCE:
+                return
+            before = (rows[-1].at, rows[-1].key)
 
     # Sessions
 
@@ -151,18 +159,19 @@ class Lookup:
         return page
 
     async def session_row(self, principal: Principal, session_id: str, assistant: str | None = None) -> Put:
-        """The index row of a session.
+        """The index row of a session; of one that has only turns without memory, a row made of theirs.
+
+        `assistant`: "" or "-" for the session without one; None for that too, or else the only one of this id.
 
         Raises:
             NotFound: no such session for this principal.
             InvalidRequest: several assistants (or users) have a session of this id; say which.
         """
-        if not principal.everyone and assistant is not None:
-            path = SessionKey(principal.tenant, principal.user, assistant, session_id).path
-            row = await self._store.index.get(SESSION, path)
-            rows = [row] if row is not None else []
-        else:
-            rows = await self._named(principal, session_id, assistant)
+        if not principal.everyone:
+            path = SessionKey(principal.tenant, principal.user, assistant or "-", session_id).path
+            if (row := await self._store.index.get(SESSION, path)) is not None:
+                return row
+        rows = await self._named(principal, session_id, "-" if assistant == "" else assistant)
         if not rows:
             raise NotFound(f"no session '{session_id[:128]}'")
         if len(rows) > 1:
@@ -170,15 +179,15 @@ class Lookup:
         return rows[0]
 
     async def _named(self, principal: Principal, session_id: str, assistant: str | None) -> list[Put]:
-        found: list[Put] = []
-        before: tuple[int, str] | None = None
-        while rows := await self._store.index.find(SESSION, self._scope(principal), before=before, limit=1_000):
-            for row in rows:
+        """The sessions of this id, those without an assistant alone if there are any and none is asked for."""
+        found: dict[str, list[Put]] = {}
+        for kind in (SESSION, TURN):
+            async for row in self._all(kind, self._scope(principal)):
                 key = SessionKey.parse(row.key)
                 if key.session == session_id and assistant in (None, key.assistant):
-                    found.append(row)
-            before = (rows[-1].at, rows[-1].key)
-        return found
+                    found.setdefault(_whole(key).path, []).append(row)
+        bare = {path: rows for path, rows in found.items() if SessionKey.parse(path).assistant == "-"}
+        return [_session_of(path, rows) for path, rows in (bare or found).items()]
 
     async def session(self, principal: Principal, session_id: str, assistant: str | None = None) -> dict[str, Any]:
         """A session with its messages, and its open questions."""
@@ -189,13 +198,31 @@ class Lookup:
         view["messages"] = [wire_message(message) for message in state.prompt.messages]
         if state.active is not None:
             view["activeRun"] = state.active.id
-        questions = [item for item in await self._approvals(key.scope) if item["sessionId"] == key.session]
+        questions = await self._questions(key.scope, lambda row: _whole(SessionKey.parse(row.session)) == key)
         return view | ({"approvals": questions} if questions else {})
 
     @staticmethod
     def _scope(principal: Principal) -> str:
         scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
         return scope.rsplit("/", 1)[0] + "/" if principal.everyone else scope
+
+
+def _whole(key: SessionKey) -> SessionKey:
+    """The session in which a turn without memory is."""
+    return SessionKey(key.tenant, key.user, key.assistant, key.session)
+
+
+def _session_of(path: str, rows: list[Put]) -> Put:
+    """A session's own row where there is one, else what the rows of its turns make together."""
+    if rows[0].kind == SESSION:
+        return rows[0]
+    turns = sorted((_session(row.data) for row in rows), key=lambda turn: turn.created)
+    data = SessionRow(turns[0].title, turns[0].created, len(turns))
+    return Put(SESSION, path, path, rows[0].scope, max(row.at for row in rows), msgspec.json.encode(data))
+
+
+def _asks(row: Put) -> str:
+    return _approval(row.data).run
 
 
 def _session_view(row: Put) -> dict[str, Any]:

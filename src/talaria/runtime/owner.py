@@ -62,6 +62,8 @@ class Owner:
         self._writer: SessionWriter | None = None
         self._started = ""  # the run that this owner made of a letter: it has not been anybody else's
         self.session: OpenRun | None = None
+        self.refusal: JournalError | None = None
+        """Why the state must be thrown away."""
         self.has_mail = True
         self._unread = True  # whether the last look into the inbox left letters there
 
@@ -77,6 +79,7 @@ class Owner:
         except JournalError as error:
             _log.error("journal_refused", journal=state.path, error=error.message)
             self._abandon()
+            self.refusal = error
             return None
         finally:
             await writer.close()

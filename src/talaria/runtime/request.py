@@ -12,6 +12,7 @@ from talaria.core.messages import AssistantMessage, Message, SystemMessage, Text
 from talaria.core.text import valid_text
 
 MAX_QUERY = 1024 * 1024
+Secret = Annotated[str, Field(max_length=8192)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
 LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments", "outputSchema")
@@ -54,7 +55,7 @@ class ChatRequest(Body):
     agent: Annotated[str, Field(max_length=256)] | None = None
     system: Annotated[str, Field(max_length=MAX_QUERY)] = ""
     tools: list[str] | None = None
-    tool_context: dict[str, str] = Field(default={}, repr=False)
+    tool_context: Annotated[dict[str, Secret], Field(max_length=64)] = Field(default={}, repr=False)
     max_tool_iterations: Annotated[int, Field(ge=1)] | None = None
     bypass_approval: bool = False
     history: list[HistoryMessage] = []
@@ -62,7 +63,7 @@ class ChatRequest(Body):
     on_disconnect: Literal["continue", "cancel"] = "continue"
     idempotency_key: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     labels: Annotated[dict[str, str], Field(max_length=32)] = {}
-    temperature: Annotated[float, Field(ge=0, le=2, strict=False)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="before")

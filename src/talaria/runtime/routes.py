@@ -1,10 +1,12 @@
 """Routes of models, out of the settings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from talaria.core.errors import ConfigurationError
 from talaria.models.profile import Profile
 from talaria.models.routes import Route
 from talaria.runtime.settings import ModelSettings
+from talaria.tools.nearest import hint
 
 
 def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
@@ -13,7 +15,26 @@ def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
     Raises:
         ConfigurationError: a capability is unknown or has a wrong value.
     """
+    for at, each in enumerate(models):
+        if any(other.prefix == each.prefix for other in models[:at]):
+            raise ConfigurationError(f"models: two routes have the prefix '{each.prefix}'; one would never be asked")
+        if not each.base_url.startswith(("http://", "https://")):
+            raise ConfigurationError(f"models.{at}.baseUrl: '{each.base_url}' is no http or https address")
     return [_route(each) for each in models]
+
+
+def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> None:
+    """Check that the model names in a configuration (by where they stand) have a route.
+
+    Raises:
+        ConfigurationError: one has none.
+    """
+    prefixes = [each.prefix for each in models]
+    for where, name in named.items():
+        if name and prefixes and not any(name.startswith(prefix) for prefix in prefixes):
+            raise ConfigurationError(
+                f"{where}: no route for '{name}'; there are {', '.join(prefixes)}{hint(name, prefixes)}"
+            )
 
 
 def _route(model: ModelSettings) -> Route:

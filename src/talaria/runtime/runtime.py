@@ -43,8 +43,10 @@ class Runtime:
     ) -> None:
         from talaria.runtime.build import plan  # noqa: PLC0415 - see above
         from talaria.runtime.configure import read_settings  # noqa: PLC0415
+        from talaria.telemetry.logs import log_warnings  # noqa: PLC0415
 
         self.settings: Settings = read_settings(config)
+        log_warnings(self.settings.telemetry.logs)
         self._plan = plan(self.settings, model, clock, agents, tools)
         self._parts: Parts | None = None
 
@@ -80,14 +82,16 @@ class Runtime:
 
     async def run(
         self,
-        agent: AgentSpec,
+        agent: AgentSpec | str,
         query: str,
         *,
         session: str | None = None,
         principal: Principal | None = None,
         **fields: Any,
     ) -> RunResult:
-        """Run one turn to its end. `fields` are those of the chat request, in snake_case; `secrets` is toolContext.
+        """Run one turn of an agent (or of the registered one of that name) to its end.
+
+        `fields` are those of the chat request, in snake_case; `secrets` is toolContext.
 
         Raises:
             TalariaError: the run ended with an error, or was not admitted.
@@ -104,7 +108,7 @@ class Runtime:
 
     async def stream(
         self,
-        agent: AgentSpec,
+        agent: AgentSpec | str,
         query: str,
         *,
         session: str | None = None,
@@ -119,7 +123,7 @@ class Runtime:
         """
         submitted = await self._submit(agent, query, session, principal, fields)
         event = None
-        async with aclosing(self.parts.lookup.follow(submitted.run_id, principal or Principal())) as batches:
+        async with aclosing(self.parts.lookup.follow(submitted.run_id, submitted.key)) as batches:
             async for frames in batches:
                 for frame in frames:
                     event = frame.event
@@ -128,18 +132,25 @@ class Runtime:
             raise InternalError(f"the runtime was closed; run {submitted.run_id} resumes when it is opened again")
 
     async def _submit(
-        self, agent: AgentSpec, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
+        self,
+        agent: AgentSpec | str,
+        query: str,
+        session: str | None,
+        principal: Principal | None,
+        fields: dict[str, Any],
     ) -> "Submitted":
         from pydantic import ValidationError  # noqa: PLC0415 - see above
 
         from talaria.runtime.request import ChatRequest  # noqa: PLC0415 - see above
 
-        self.parts.kit.catalog.add_agent(agent)
+        if not isinstance(agent, str):
+            self.parts.kit.catalog.add_agent(agent)
         run_id: str | None = fields.pop("run_id", None)
         if (secrets := fields.pop("secrets", None)) is not None:
             fields["tool_context"] = secrets
         try:
-            request = ChatRequest(query=query, agent=agent.name, session_id=session, **fields)
+            name = agent if isinstance(agent, str) else agent.name
+            request = ChatRequest(query=query, agent=name, session_id=session, **fields)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])

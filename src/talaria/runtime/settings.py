@@ -16,7 +16,10 @@ class Section(BaseModel):
 
 
 class ServerSettings(Section):
-    """Where it listens and how much it takes on. Times in seconds, padding in bytes."""
+    """Where it listens and how much it takes on. Times in seconds, padding in bytes.
+
+    `allowedHosts`: names besides this machine's own under which it may be asked while there is no login.
+    """
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
@@ -27,6 +30,7 @@ class ServerSettings(Section):
     heartbeat_padding: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     grace: Annotated[float, Field(ge=0)] = 20
     cors: list[str] = []
+    allowed_hosts: list[str] = []
     timezone: str | None = None
 
 

@@ -12,6 +12,7 @@ from talaria.server.call import Call
 from talaria.server.cors import Cors
 from talaria.server.endpoint import Endpoint, MakeCall, Resource
 from talaria.server.endpoints import ENDPOINTS
+from talaria.server.hosts import Hosts
 from talaria.server.problems import problem
 from talaria.server.streams import Streams
 
@@ -25,6 +26,7 @@ class Application:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self.streams = Streams(runtime.settings.server)
+        self._hosts = Hosts(runtime.settings)
         self._cors = Cors(runtime.settings.server.cors)
         self._router = Router(_routes(self._call, self._cors), redirect_slashes=False, default=self._unknown)
 
@@ -33,7 +35,8 @@ class Application:
         if scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         elif scope["type"] == "http":
-            answer = self._cors.preflight(Request(scope)) if scope["method"] == "OPTIONS" else None
+            request = Request(scope)
+            answer = self._hosts.refusal(request) or self._cors.preflight(request)
             await (answer or self._router)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})

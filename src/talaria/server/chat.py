@@ -19,7 +19,7 @@ async def chat_stream(call: Call) -> EventStream:
     turn = await call.parts.admission.submit(request, principal)
     cancel = partial(call.parts.desk.cancel, principal, turn.run_id)
     return EventStream(
-        call.parts.lookup.follow(turn.run_id, principal),
+        call.parts.lookup.follow(turn.run_id, turn.key),
         turn.run_id,
         call.streams,
         {"X-Run-Id": turn.run_id, "X-Session-Id": turn.session_id},

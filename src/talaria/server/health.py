@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from talaria.core.errors import Overloaded, StoreClosed
+from talaria.core.errors import JournalError, Overloaded
 from talaria.server.call import Call, reply
 
 
@@ -21,6 +21,6 @@ async def readyz(call: Call) -> Response:
         raise Overloaded("the server is stopping", retry_after=5)
     try:
         await call.parts.kit.store.check()
-    except StoreClosed as error:
+    except JournalError as error:
         raise Overloaded(f"store: {error.message}", retry_after=30) from error
     return reply({"status": "ready"})

@@ -23,7 +23,7 @@ async def events(call: Call) -> EventStream:
         await call.parts.lookup.check_position(run_id, after)
     except InvalidRequest as error:
         raise Refused(400, error.message) from None
-    frames = call.parts.lookup.follow(run_id, principal, after)
+    frames = call.parts.lookup.follow(run_id, key, after)
     return EventStream(frames, run_id, call.streams, {"X-Run-Id": run_id, "X-Session-Id": key.session})
 
 

@@ -17,14 +17,19 @@ async def sessions(call: Call) -> Response:
 
 async def session(call: Call) -> Response:
     """A session with its messages and open questions."""
-    view = await call.parts.lookup.session(call.principal, call.path("sessionId"), call.query("assistantId"))
+    view = await call.parts.lookup.session(call.principal, call.path("sessionId"), assistant(call))
     return reply(view)
 
 
 async def delete(call: Call) -> Response:
     """Delete a session with all that hangs on it."""
-    await call.parts.deletion.delete(call.principal, call.path("sessionId"), call.query("assistantId"))
+    await call.parts.deletion.delete(call.principal, call.path("sessionId"), assistant(call))
     return Response(status_code=204)
+
+
+def assistant(call: Call) -> str | None:
+    """Whose session it is; an empty one is none, which is not the same as any."""
+    return call.request.query_params.get("assistantId")
 
 
 def limit(call: Call) -> int:

@@ -10,7 +10,7 @@ import structlog
 def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> None:
     """Write log lines to standard error, for people (`console`) or machines (`json`)."""
     renderer = (
-        structlog.processors.JSONRenderer()
+        structlog.processors.JSONRenderer(ensure_ascii=False)
         if kind == "json"
         else structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(),
@@ -28,5 +28,11 @@ def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> 
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
+        cache_logger_on_first_use=level <= logging.INFO,  # a server's logs are set up once, a program's may change
     )
+
+
+def log_warnings(kind: Literal["console", "json"]) -> None:
+    """In a program that has not set up structlog itself: warnings and errors only, on standard error."""
+    if not structlog.is_configured():
+        set_up_logs(kind, logging.WARNING)

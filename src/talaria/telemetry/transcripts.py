@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from queue import SimpleQueue
@@ -71,6 +72,11 @@ class Transcripts:
                 case _:
                     pass
 
+    def forget(self, key: SessionKey) -> None:
+        """The session is deleted: its files go too."""
+        parts = (key.tenant, key.user, key.assistant, key.session)
+        self._jobs.put((self._folder.joinpath(*(_file_name(part) for part in parts)), None, Redactor({})))
+
     def close(self) -> None:
         """Finish writing."""
         self._jobs.put(None)
@@ -84,6 +90,9 @@ class Transcripts:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             path, content, redactor = job
+            if content is None:
+                shutil.rmtree(path, ignore_errors=True)
+                continue
             try:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 text = redactor.mask(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())

@@ -108,7 +108,7 @@ class CallContext:
     Where arguments were repaired, `repaired` is the JSON text of those that run, and `repairs` says what was done.
     """
 
-    __slots__ = ("call", "deadline", "repaired", "repairs", "run", "tool", "values")
+    __slots__ = ("began", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
@@ -118,6 +118,7 @@ class CallContext:
         self.repaired = ""
         self.repairs: tuple[str, ...] = ()
         self.deadline: float | None = None
+        self.began: float | None = None
 
     @property
     def idempotency_key(self) -> str:

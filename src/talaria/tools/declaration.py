@@ -162,6 +162,8 @@ def _check_options(tool: Tool[..., Any]) -> None:
         )
     if tool.unknown_outcome not in ("tell", "ask"):
         raise ToolInvalid(f"tool '{tool.name}': unknown_outcome is 'tell' or 'ask', not {tool.unknown_outcome!r}")
+    if inspect.iscoroutinefunction(tool.approval):
+        raise ToolInvalid(f"tool '{tool.name}': approval must be a plain function; an async one is always true")
     if not isinstance(tool.approval, bool) and not callable(tool.approval):
         raise ToolInvalid(f"tool '{tool.name}': approval is True, False or a function of the call's values")
 

@@ -4,14 +4,17 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from talaria.core.errors import StoreClosed
+from talaria.core.errors import JournalError
 from talaria.stores.sqlite.worker import Job, Worker
 
 T = TypeVar("T")
 
 
 class Reader:
-    """Does queries on its thread. One that starts after an append returned sees it."""
+    """Does queries on its thread. One that starts after an append returned sees it.
+
+    A query that the database refuses gets a JournalError, which says nothing of the next one; StoreClosed is for good.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -38,7 +41,7 @@ class Reader:
             try:
                 job.result = job.work(self._connection)
             except sqlite3.DatabaseError as error:
-                job.error = StoreClosed(f"the database cannot be read ({error})")
+                job.error = JournalError(f"the database cannot be read now ({error}); try again")
                 job.error.__cause__ = error
             except Exception as error:  # noqa: BLE001 - a query's boundary: it must not hurt the others
                 job.error = error

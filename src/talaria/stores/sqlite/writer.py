@@ -17,7 +17,8 @@ class Writer:
     """Does operations on its thread, in the order of the calls. Each takes effect wholly or not at all.
 
     An operation that raises a TalariaError must have written nothing; whatever else one raises is undone for it
-    alone, by doing the others again. When the disk takes no more, everything queued and later gets StoreClosed.
+    alone, by doing the others again. While another program has the file locked, they get a JournalError; when the disk
+    takes no more, everything queued and later gets StoreClosed.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -45,7 +46,7 @@ class Writer:
 
     def _perform(self, jobs: list[Job[Changes, Any]]) -> None:
         if self._failure:
-            _fail(jobs, self._failure)
+            _fail(jobs, StoreClosed(self._failure))
             return
         try:
             self._commit(jobs)
@@ -70,10 +71,10 @@ class Writer:
 
     def _recover(self, jobs: list[Job[Changes, Any]], error: Exception) -> None:
         if is_busy(error):
-            _fail(jobs, "another program keeps the database locked; find it and end it", error)
+            _fail(jobs, JournalError("another program keeps the database locked; find it and end it"), error)
         elif _is_of_the_disk(error):
             self._failure = f"the database takes no more writes ({error}); mend that and start again"
-            _fail(jobs, self._failure, error)
+            _fail(jobs, StoreClosed(self._failure), error)
         elif len(jobs) == 1:
             jobs[0].error = JournalError("this cannot be stored", operator=repr(error))
             jobs[0].error.__cause__ = error
@@ -82,9 +83,9 @@ class Writer:
                 self._perform([job])
 
 
-def _fail(jobs: list[Job[Changes, Any]], message: str, cause: Exception | None = None) -> None:
+def _fail(jobs: list[Job[Changes, Any]], error: JournalError, cause: Exception | None = None) -> None:
     for job in jobs:
-        job.error = StoreClosed(message)
+        job.error = type(error)(error.message)  # each its own: whoever raises it adds a traceback
         job.error.__cause__ = cause
 
 

@@ -1,5 +1,6 @@
 """Approval: calls that need a person's consent are asked for and suspended."""
 
+import msgspec
 import structlog
 
 from talaria.journal.entries import ApprovalResolved
@@ -22,7 +23,7 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     call = context.call
     if call.resolved is not None:
         if call.resolved.outcome in ("approved", "edited"):
-            return await proceed(context)
+            return _told(await proceed(context), call.resolved)
         return _refusal(call, call.resolved)
     if call.status == "asked":
         raise Suspended
@@ -31,6 +32,16 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
         return await proceed(context)
     context.run.ask(call, reason, context.repaired)
     raise Suspended
+
+
+def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
+    """The model must not believe that its own arguments ran when a person changed them."""
+    said = f" They said: {resolved.comment}" if resolved.comment else ""
+    if resolved.outcome == "edited":
+        note = f"[A person changed the arguments before this ran, to {resolved.arguments}.{said}]\n"
+    else:
+        note = f"[A person approved this call.{said}]\n" if said else ""
+    return msgspec.structs.replace(done, text=note + done.text) if note else done
 
 
 def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:

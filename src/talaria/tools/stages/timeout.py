@@ -9,7 +9,8 @@ async def timeout(context: CallContext, proceed: Proceed) -> ToolOutcome:
     """Give the call up at its deadline; what a call with side effects did until then is unknown."""
     tool = context.tool
     seconds = tool.timeout or context.run.run.turn.limits.tool_timeout
-    context.deadline = asyncio.get_running_loop().time() + seconds
+    context.began = asyncio.get_running_loop().time()
+    context.deadline = context.began + seconds
     scope = asyncio.timeout_at(context.deadline)
     try:
         async with scope:
