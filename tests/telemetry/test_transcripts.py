@@ -83,3 +83,13 @@ def test_secrets_are_masked_in_requests_and_answers(tmp_path: Path) -> None:
     everything = "".join(file.read_text() for file in tmp_path.rglob("*.json"))
     assert "s3cret" not in everything
     assert everything.count("[masked]") == 4
+
+
+def test_a_deleted_session_takes_its_files_with_it_and_no_others(tmp_path: Path) -> None:
+    transcripts = Transcripts(tmp_path)
+    for session in ("gone", "stays"):
+        transcripts.entries(SessionKey("acme", "u", "-", session), [(1, said(session))])
+    transcripts.forget(SessionKey("acme", "u", "-", "gone"))
+    transcripts.close()
+    assert [file["answer"]["content"] for file in read(tmp_path).values()] == ["stays"]
+    assert not (tmp_path / "acme" / "u" / "-" / "gone").exists()

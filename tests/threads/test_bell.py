@@ -1,6 +1,7 @@
 """Threads call into the event loop: every call is made, in order, on the loop."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
@@ -84,3 +85,19 @@ def test_ringing_once_the_loop_is_closed_does_nothing(*, has_eventfd: bool) -> N
     bell.ring(pytest.fail, "called")
     if has_eventfd:
         bell.close()
+
+
+async def test_a_thread_that_rings_after_the_bell_was_closed_writes_into_nobody_elses_file() -> None:
+    bell = Bell()
+    bell.close()
+    files = [os.eventfd(0, os.EFD_NONBLOCK) for _ in range(8)]  # one of them has the bell's old number
+    try:
+        heard: list[object] = []
+        await asyncio.to_thread(bell.ring, heard.append, 1)
+        for file in files:
+            with pytest.raises(BlockingIOError):
+                os.eventfd_read(file)
+        assert heard == []
+    finally:
+        for file in files:
+            os.close(file)

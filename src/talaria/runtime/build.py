@@ -137,7 +137,7 @@ async def build(plan: Plan) -> Parts:
         admission=Admission(kit, engine),
         desk=Desk(kit, lookup),
         lookup=lookup,
-        deletion=Deletion(kit, engine, lookup),
+        deletion=Deletion(kit, engine, lookup, transcripts),
         threads=threads,
         transcripts=transcripts,
         transport=transport,

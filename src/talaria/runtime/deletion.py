@@ -9,6 +9,7 @@ from talaria.ports.journal import Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
+from talaria.telemetry.transcripts import Transcripts
 
 PATIENCE = 10.0
 """Seconds that a running turn has to end."""
@@ -18,7 +19,8 @@ EVERY = 1_000_000
 class Deletion:
     """Ends what runs in a session, then removes it."""
 
-    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup) -> None:
+    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None) -> None:
+        self._transcripts = transcripts
         self._kit = kit
         self._engine = engine
         self._lookup = lookup
@@ -37,6 +39,8 @@ class Deletion:
                 raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
             self._engine.forget(path)
         await self._kit.store.journal.delete(row.key)
+        if self._transcripts is not None:
+            self._transcripts.forget(SessionKey.parse(row.key))
 
     async def _at_work(self, session: Put) -> list[str]:
         """The paths of the session, and of those of its turns without memory that are not over."""
