@@ -13,12 +13,15 @@ from talaria.core.messages import (
 )
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
     ContextSet,
     ModelFinished,
+    OutputSpec,
     RunFinished,
     RunLimits,
     RunParked,
@@ -46,7 +49,7 @@ ENTRIES: tuple[AnyEntry, ...] = (
         message=UserMessage(
             (Text("hi"), Image("image/png", "AA==", "ref"), File("f.txt", "text/plain", "x", "ref")), "[Sent]"
         ),
-        limits=RunLimits(1, 2, 3, 4.5, 5.5, 6.5, 700),
+        limits=RunLimits(1, 2, 3, 4.5, 5.5, 6.5, 700, 8),
         options=TurnOptions("enabled", 0.5, 100),
         history=(SystemMessage("s"), UserMessage((Text("q"),)), ANSWER, ToolMessage("c1", "add", "3", True)),
         roles=("user",),
@@ -55,6 +58,7 @@ ENTRIES: tuple[AnyEntry, ...] = (
         tools=("add",),
         system="persona",
         detached=False,
+        output=OutputSpec({"type": "object"}, "final_answer"),
     ),
     ContextSet(run=RUN, at=AT, system="sys", tools=(ToolSpec("add", "Add.", {"type": "object"}),)),
     ModelFinished(
@@ -98,8 +102,10 @@ ENTRIES: tuple[AnyEntry, ...] = (
         comment="c",
         remember=True,
     ),
+    AnswerRejected(run=RUN, at=AT, round=1, problem="p", feedback="f", rewind=(1, 2, 3, 4), call_id="c1"),
+    AnswerAccepted(run=RUN, at=AT, round=1, text="{}", rewind=(1, 2, 3, 4), call_id="c1", repairs=("fence",)),
     RunParked(run=RUN, at=AT, until=AT + 5),
     RunResumed(run=RUN, at=AT, why="recovered"),
     CancelRequested(run=RUN, at=AT, why="superseded", by="bob"),
-    RunFinished(run=RUN, at=AT, reason="error", usage=USAGE, error="internal", message="m"),
+    RunFinished(run=RUN, at=AT, reason="error", usage=USAGE, error="internal", message="m", answer="{}"),
 )

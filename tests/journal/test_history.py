@@ -7,12 +7,15 @@ from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
 from talaria.journal.codec import decode_entry, encode_entry
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
     ContextSet,
     ModelFinished,
+    OutputSpec,
     Oversize,
     RunFinished,
     RunParked,
@@ -61,7 +64,12 @@ def entries() -> st.SearchStrategy[AnyEntry]:
     asked = {"request_id": IDS, "call_id": IDS}
     return st.one_of(
         st.builds(
-            TurnStarted, **base, agent=st.just("a"), model=st.just("m"), message=st.just(UserMessage((Text("q"),)))
+            TurnStarted,
+            **base,
+            agent=st.just("a"),
+            model=st.just("m"),
+            message=st.just(UserMessage((Text("q"),))),
+            output=st.sampled_from([None, OutputSpec({}), OutputSpec({}, "tool")]),
         ),
         st.builds(ContextSet, **base, system=st.sampled_from(["x", "y"])),
         st.builds(
@@ -82,6 +90,21 @@ def entries() -> st.SearchStrategy[AnyEntry]:
             ApprovalRequested, **base, **asked, name=st.just("tool"), arguments=st.just("{}"), expires_at=st.just(9)
         ),
         st.builds(ApprovalResolved, **base, **asked, outcome=st.sampled_from(["approved", "declined", "expired"])),
+        st.builds(
+            AnswerRejected,
+            **base,
+            round=st.just(1),
+            problem=st.just("x"),
+            feedback=st.sampled_from(["", "x"]),
+            call_id=st.sampled_from(["", "a", "b"]),
+        ),
+        st.builds(
+            AnswerAccepted,
+            **base,
+            round=st.just(1),
+            text=st.sampled_from(["", "{}"]),
+            call_id=st.sampled_from(["", "a", "b"]),
+        ),
         st.builds(RunParked, **base, until=st.integers(0, 10_000)),
         st.builds(RunResumed, **base, why=st.sampled_from(["woken", "recovered"])),
         st.builds(CancelRequested, **base),

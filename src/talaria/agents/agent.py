@@ -13,6 +13,7 @@ class AgentSpec:
 
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
     registered tools and groups (`group:files`); None means all that are registered. `deps` is handed to its tools.
+    `output_type`: what its answers are, any type that pydantic knows; None for text.
     """
 
     name: str
@@ -20,3 +21,4 @@ class AgentSpec:
     instructions: str = ""
     tools: Sequence[Tool[..., Any] | str] | None = None
     deps: Any = field(default=None, repr=False)
+    output_type: Any = None

@@ -14,7 +14,7 @@ from talaria.core.text import valid_text
 MAX_QUERY = 1024 * 1024
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
-LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments", "outputSchema")
+LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments")
 
 
 class Body(BaseModel):
@@ -61,6 +61,7 @@ class ChatRequest(Body):
     when_busy: Literal["queue", "reject", "interrupt"] = "queue"
     on_disconnect: Literal["continue", "cancel"] = "continue"
     idempotency_key: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    output_schema: dict[str, Any] | None = None
     labels: Annotated[dict[str, str], Field(max_length=32)] = {}
     temperature: Annotated[float, Field(ge=0, le=2, strict=False)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
