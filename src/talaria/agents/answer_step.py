@@ -5,7 +5,7 @@ from talaria.agents.tool_step import record_outcome
 from talaria.core.events import START
 from talaria.journal.entries import AnswerAccepted, AnswerRejected, OutputSpec
 from talaria.journal.state import CallState
-from talaria.tools.answers import FinalAnswer, feedback, problems, read_call, read_text
+from talaria.tools.answers import FinalAnswer, feedback, problem, read_call, read_text
 from talaria.tools.chain import ToolOutcome
 from talaria.tools.errors import ArgumentsInvalid
 
@@ -36,7 +36,7 @@ def _judge_call(session: OpenRun, output: OutputSpec, call: CallState) -> None:
         answer = read_call(session.answer, output.schema, call.arguments)
     except ArgumentsInvalid as error:
         _close(session, [call], error.message)
-        _reject(session, problems(error), error.message, call.call.id)
+        _reject(session, problem(error), error.message, call.call.id)
         return
     record_outcome(session, call, ToolOutcome(TAKEN), 0)
     _accept(session, answer, call.call.id)
@@ -48,7 +48,7 @@ def _judge_text(session: OpenRun, output: OutputSpec) -> None:
     try:
         answer = read_text(session.answer, output.schema, last.message.text)
     except ArgumentsInvalid as error:
-        _reject(session, problems(error), feedback(error, output.schema, output.tool))
+        _reject(session, problem(error), feedback(error, output.schema, output.tool))
         return
     _accept(session, answer)
 
@@ -75,17 +75,17 @@ def _accept(session: OpenRun, answer: FinalAnswer, call_id: str = "") -> None:
     session.log.info("answer_accepted", round=run.rounds, repairs=list(answer.repairs))
 
 
-def _reject(session: OpenRun, problem: str, told: str, call_id: str = "") -> None:
+def _reject(session: OpenRun, why: str, told: str, call_id: str = "") -> None:
     run = session.run
     session.record(
         AnswerRejected(
             run=run.id,
             at=session.now(),
             round=run.rounds,
-            problem=problem,
+            problem=why,
             feedback=told,
             rewind=START if call_id else run.before_text,
             call_id=call_id,
         )
     )
-    session.log.warning("answer_rejected", round=run.rounds, problem=problem, times=run.rejections)
+    session.log.warning("answer_rejected", round=run.rounds, problem=why, times=run.rejections)

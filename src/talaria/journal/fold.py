@@ -147,7 +147,7 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> No
 
 
 def _take_verdict(state: SessionState, run: RunState, entry: AnswerRejected | AnswerAccepted) -> None:
-    """What was given in a call has its tool message; the answer follows as text, so that people and later turns see it."""
+    """An answer given in a call follows as text, so that people and later turns see it; the call has its result."""
     messages = state.prompt.messages
     if isinstance(entry, AnswerAccepted):
         run.answer = entry

@@ -14,7 +14,7 @@ BY_TOOL = "Give your final answer by calling the tool `{}`, alone, and not as te
 
 
 def output_spec(schema: dict[str, Any], routes: Sequence[Route], model: str, taken: Iterable[str]) -> OutputSpec:
-    """Return the form of an answer. Models take schemas of objects only; for the rest, and other models, there is a tool.
+    """Return the form of an answer. Models take schemas of objects only; for the rest there is a tool.
 
     `taken`: the names of the turn's tools.
     """

@@ -132,10 +132,10 @@ def _read_value(tool: Tool[..., Any], value: Any, text: str) -> FinalAnswer:
     return FinalAnswer(_compact(read.values[WRAPPED]), read.repairs or ("Markdown fence",))
 
 
-def problems(error: ArgumentsInvalid) -> str:
-    """What is wrong with an answer, on one line."""
-    lines = [line.strip("- ") for line in error.message.splitlines()[1:]] or [error.message]
-    return "; ".join(lines)
+def problem(error: ArgumentsInvalid) -> str:
+    """What is wrong with an answer first of all, for a person."""
+    first = next((line.removeprefix("- ") for line in error.message.splitlines()[1:]), error.message)
+    return first.partition(" This came: ")[0][:200]
 
 
 def feedback(error: ArgumentsInvalid, schema: dict[str, Any], tool: str) -> str:
@@ -143,7 +143,7 @@ def feedback(error: ArgumentsInvalid, schema: dict[str, Any], tool: str) -> str:
     lines = error.message.splitlines()[1:] or [f"- {error.message}"]
     how = f"call {tool} with it, alone" if tool else "answer again, with nothing but the JSON"
     shown = "" if tool else f"\nThe JSON Schema: {_compact(schema)[:LONGEST_SHOWN]}"
-    head = "[Automatic check] Your answer was not accepted, and the user has not seen it:"
+    head = "[Automatic check] Your answer was not accepted:"
     return "\n".join([head, *lines, f"Correct it and {how}."]) + shown
 
 

@@ -29,6 +29,7 @@ class WithNames(GenerateJsonSchema):
     """Adds the names of an enum's members, by which models like to call them."""
 
     def enum_schema(self, schema: EnumSchema) -> JsonSchemaValue:
+        """Return the schema of an enum, with the names of its members."""
         return {**super().enum_schema(schema), NAMES_KEYWORD: [each.name for each in schema["members"]]}
 
 
