@@ -120,7 +120,7 @@ class Running:
         """The answer that was just given is rejected, or mended, or stands."""
         run = self.state.run
         assert run is not None
-        if self.last is None or run.last is None or not run.last.message.text:
+        if self.parts is not None or self.last is None or run.last is None or not run.last.message.text:
             return
         back = run.before_text
         if verdict == "rejected":

@@ -36,24 +36,24 @@ def closed(inner: Any) -> dict[str, Any]:
     return CLOSED | {"properties": {"n": inner}}
 
 
-@pytest.mark.parametrize(
-    ("schema", "strict"),
-    [
-        (CLOSED, True),
-        (closed(CLOSED), True),
-        (closed({"type": "array", "items": CLOSED}), True),
-        (closed({"anyOf": [{"type": "null"}, CLOSED]}), True),
-        (closed({"$ref": "#/$defs/n"}) | {"$defs": {"n": CLOSED}}, True),
-        (CLOSED | {"required": []}, False),
-        ({key: CLOSED[key] for key in CLOSED if key != "additionalProperties"}, False),
-        (closed({"type": "object"}), False),
-        (closed({"type": "array", "items": {"type": "object", "properties": {}}}), False),
-        (closed({"type": "string", "minLength": 1}), False),
-        (closed({"oneOf": [{"type": "null"}]}), False),
-        (closed({}), False),
-        (closed(True), False),
-    ],
-)
+SCHEMAS: list[tuple[Any, bool]] = [
+    (CLOSED, True),
+    (closed(CLOSED), True),
+    (closed({"type": "array", "items": CLOSED}), True),
+    (closed({"anyOf": [{"type": "null"}, CLOSED]}), True),
+    (closed({"$ref": "#/$defs/n"}) | {"$defs": {"n": CLOSED}}, True),
+    (CLOSED | {"required": []}, False),
+    ({key: CLOSED[key] for key in CLOSED if key != "additionalProperties"}, False),
+    (closed({"type": "object"}), False),
+    (closed({"type": "array", "items": {"type": "object", "properties": {}}}), False),
+    (closed({"type": "string", "minLength": 1}), False),
+    (closed({"oneOf": [{"type": "null"}]}), False),
+    (closed({}), False),
+    (closed(True), False),
+]
+
+
+@pytest.mark.parametrize(("schema", "strict"), SCHEMAS)
 def test_strict_mode_is_asked_for_only_where_the_schema_is_in_its_subset(schema: dict[str, Any], strict: bool) -> None:
     assert fits_strict(schema) is strict
     assert ("strict" in response_format(schema)["json_schema"]) is strict

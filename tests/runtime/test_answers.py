@@ -13,7 +13,7 @@ from pydantic import BaseModel, field_validator
 from talaria import Agent, ChatEvent, Principal, Runtime, tool
 from talaria.core.errors import ConfigurationError, InvalidRequest, OutputInvalid
 from talaria.core.events import Position
-from talaria.core.messages import AssistantMessage, UserMessage
+from talaria.core.messages import AssistantMessage, Text, UserMessage
 from talaria.live.frames import Frame
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Restarted, Say, ScriptedModel
@@ -113,7 +113,8 @@ async def test_an_answer_that_does_not_fit_is_taken_back_and_asked_for_again(sto
     assert isinstance(wrong, AssistantMessage)
     assert isinstance(told_so, UserMessage)
     assert wrong.text == '{"total": "many"}'
-    lines = str(told_so.parts[0].text).splitlines()  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(told_so.parts[0], Text)
+    lines = told_so.parts[0].text.splitlines()
     assert lines[:3] == snapshot(
         [
             "[Automatic check] Your answer was not accepted:",
