@@ -13,8 +13,13 @@ from pydantic import BaseModel, field_validator
 from talaria import Agent, ChatEvent, Principal, Runtime, tool
 from talaria.core.errors import ConfigurationError, InvalidRequest, OutputInvalid
 from talaria.core.events import Position
+from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text, UserMessage
+from talaria.journal.entries import ModelFinished, OutputSpec, TurnStarted
+from talaria.journal.session import SessionWriter
+from talaria.journal.state import SessionState
 from talaria.live.frames import Frame
+from talaria.runtime.stores import open_store
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Restarted, Say, ScriptedModel
 from tests.runtime.tools import Shop
@@ -449,3 +454,34 @@ async def test_an_answer_is_there_for_who_asks_again_with_the_same_key() -> None
         again = await bounded(runtime.run(agent, "Go", **fields))
     assert first.output == again.output == Pair(1)
     assert (first.text, again.text) == ('{"left": 1}', '{"left": 1}')
+
+
+# A crash between an answer and its verdict
+
+
+async def test_an_answer_that_a_crash_left_without_a_verdict_is_judged_in_the_next_process(sqlite: str) -> None:
+    key, run = SessionKey("default", "anonymous", "-", "s-1"), "run_1"
+    store = await open_store(sqlite)
+    epoch = await store.leases.acquire(key.path)
+    assert epoch is not None
+    writer = SessionWriter(store.journal, SessionState(key), epoch, lambda _: None)
+    writer.record(
+        TurnStarted(
+            run=run,
+            at=0,
+            agent="assistant",
+            model="gpt-x",
+            message=UserMessage((Text("Go"),)),
+            output=OutputSpec(TOTAL),
+        ),
+        ModelFinished(run=run, at=0, round=1, epoch=1, attempt=1, message=AssistantMessage((Text("no"),))),
+    )
+    await writer.flush()
+    await store.close()
+    model = ScriptedModel(Say(GOOD))
+    async with world(model, store=sqlite, **NATIVE) as here:
+        assert (await here.events(run))[-1].data == GOOD
+        await assert_every_way_shows(here, run, GOOD)
+        assert (await here.tales())[2:] == snapshot(
+            ["RunResumed", "AnswerRejected", "ModelFinished", "AnswerAccepted", "RunFinished"]
+        )

@@ -1,9 +1,8 @@
 """Final answers that have a schema: the tool that stands for one, and reading what a model gave as one."""
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -45,9 +44,12 @@ def check_schema(schema: dict[str, Any]) -> None:
             raise _refused('only a schema of type object may contain itself as "#"; name it in $defs')
         _ = answer_tool(schema).coercer
     except ToolInvalid as error:
-        raise _refused(error.message.partition("JSON Schema: ")[2] or error.message) from error
+        why = error.message.partition("JSON Schema: ")[2] or error.message
+        raise _refused(why.partition("\n")[0]) from error
     except RecursionError as error:
         raise _refused("it is nested too deeply") from error
+    except (TypeError, ValueError) as error:  # a program's own values, or half a character
+        raise _refused(f"it is no JSON: {error}") from error
 
 
 def _refused(why: str) -> InvalidRequest:
@@ -93,8 +95,7 @@ def read_call(tool: Tool[..., Any], schema: dict[str, Any], arguments: str) -> F
     bind(tool, read.values)
     if is_wrapped(schema):
         return FinalAnswer(_compact(read.values[WRAPPED]), read.repairs)
-    stands = not read.repairs and bool(arguments.strip())
-    return FinalAnswer(arguments if stands else _compact(read.values), read.repairs)
+    return _answer(read.values, arguments, read.repairs)
 
 
 def read_text(tool: Tool[..., Any], schema: dict[str, Any], text: str) -> FinalAnswer:
@@ -103,33 +104,35 @@ def read_text(tool: Tool[..., Any], schema: dict[str, Any], text: str) -> FinalA
     Raises:
         ArgumentsInvalid: it does not fit.
     """
+    if not text.strip():
+        raise ArgumentsInvalid("it is empty")
     if not is_wrapped(schema):
-        if not text.strip():
-            raise ArgumentsInvalid("the answer is empty")
         return read_call(tool, schema, text)
-    for found in _values(text):
+    value = _value(text)
+    if isinstance(value, dict) and set(cast("dict[str, Any]", value)) == {WRAPPED}:
         with suppress(ArgumentsInvalid):
-            return _read_value(tool, found, text)
-    return read_call(tool, schema, text)  # wrapped, as the tool wants it; or else this says what is wrong
-
-
-def _values(text: str) -> Sequence[Any]:
-    """What the text says, if it is JSON that is no object, or can be mended to be that."""
-    try:
-        return (msgspec.json.decode(text),)
-    except (ValueError, RecursionError):
-        bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
-        value = read_container(bare)
-        return () if value is None else (value,)
-
-
-def _read_value(tool: Tool[..., Any], value: Any, text: str) -> FinalAnswer:
+            return read_call(tool, schema, text)  # wrapped, as the tool wants it
     read = read_arguments(tool, json.dumps({WRAPPED: value}))
     bind(tool, read.values)
+    return _answer(read.values[WRAPPED], text, read.repairs)
+
+
+def _value(text: str) -> Any:
     with suppress(ValueError, RecursionError):
-        if not read.repairs and msgspec.json.decode(text) == read.values[WRAPPED]:
+        return msgspec.json.decode(text)
+    with suppress(RecursionError):
+        value = read_container(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
+        if value is not None:
+            return value
+    raise ArgumentsInvalid("it is no JSON; write one JSON value and nothing else")
+
+
+def _answer(value: Any, text: str, repairs: tuple[str, ...]) -> FinalAnswer:
+    """The text stands if it is strict JSON and says just this value."""
+    with suppress(ValueError, RecursionError):
+        if not repairs and msgspec.json.decode(text) == value:
             return FinalAnswer(text)
-    return FinalAnswer(_compact(read.values[WRAPPED]), read.repairs or ("Markdown fence",))
+    return FinalAnswer(_compact(value), repairs or ("unusual JSON",))
 
 
 def problem(error: ArgumentsInvalid) -> str:
