@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
-from talaria.agents.decide import Action, CallModel, Expire, Park, RunTools, Stop, decide
+from talaria.agents.decide import Action, CallModel, Expire, JudgeAnswer, Park, RunTools, Stop, decide
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text, ToolCall, UserMessage
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
     ModelFinished,
+    OutputSpec,
     RunLimits,
     RunParked,
     RunResumed,
@@ -121,6 +125,56 @@ STOPS: dict[str, tuple[list[AnyEntry], Action]] = {
 def test_what_comes_next(name: str) -> None:
     entries, expected = STOPS[name]
     assert decide(state(entries), 1_000) == expected
+
+
+def rejected(call_id: str = "") -> AnswerRejected:
+    return AnswerRejected(run=R, at=2, round=1, problem="no", feedback="No.", call_id=call_id)
+
+
+def accepted() -> AnswerAccepted:
+    return AnswerAccepted(run=R, at=2, round=1, text="{}")
+
+
+INVALID = Stop(error="output_invalid", message="the model's answer does not fit the schema: no")
+VERDICTS: dict[str, tuple[list[AnyEntry], Action]] = {
+    "an answer in text is judged": ([says("hi")], JudgeAnswer()),
+    "an answer in a call is judged": ([calls("answer")], JudgeAnswer()),
+    "an answer beside other calls is judged first": ([calls("x", "answer")], JudgeAnswer()),
+    "an answer that fits ends the run": ([says("hi"), accepted()], Stop("stop")),
+    "an answer that does not fit is asked for again": ([says("hi"), rejected()], CallModel()),
+    "but not for ever": ([says("hi"), rejected(), says("hi", round_=2), rejected()], INVALID),
+    "the next answer is judged anew": ([says("hi"), rejected(), says("{}", round_=2)], JudgeAnswer()),
+    "an answer that was cut off is not judged": ([says("hi", "length")], Stop("length")),
+    "an answer at the last round is judged": ([says("", round_=2), says("hi", round_=3)], JudgeAnswer()),
+    "a repair needs a round": ([says("hi", round_=3), rejected()], Stop("maxRounds")),
+    "a cancel goes before a verdict": (
+        [says("hi"), rejected(), CancelRequested(run=R, at=2)],
+        Stop("cancelled"),
+    ),
+    "an answer may be given above the limit of calls": (
+        [calls("x", "x", "x"), done("x10"), done("x11"), done("x12")],
+        CallModel(),
+    ),
+    "and then says that there was a limit": (
+        [calls("x", "x", "x"), done("x10"), done("x11"), done("x12"), says("{}", round_=2), accepted()],
+        Stop("toolCallLimitExceeded"),
+    ),
+    "answers in calls do not count as calls": (
+        [calls("x"), done("x10"), calls("x", "answer", round_=2), done("x20"), done("answer21")],
+        CallModel(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_what_comes_next_where_answers_have_a_schema(name: str) -> None:
+    entries, expected = VERDICTS[name]
+    limits = msgspec.structs.replace(LIMITS, output_repairs=1)
+    turn = msgspec.structs.replace(STARTED, output=OutputSpec({}, "answer"), limits=limits)
+    made = SessionState(SessionKey("t", "u", "-", "s"))
+    for entry in (turn, *entries):
+        apply(made, entry)
+    assert decide(made, 1_000) == expected
 
 
 def test_time_that_is_up_ends_the_run() -> None:

@@ -18,12 +18,15 @@ from talaria.core.messages import (
 )
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
     ContextSet,
     ModelFinished,
+    OutputSpec,
     RunFinished,
     RunLimits,
     RunParked,
@@ -48,7 +51,7 @@ FULL: list[AnyEntry] = [
         message=UserMessage(
             (Text('Hi\n"there" \N{SNOWMAN}'), Image("image/png", data="aGk="), File("a.txt", text="A")), "[Sent]"
         ),
-        limits=RunLimits(10, 5, 3, 60.0, 30.0, 20.0, 1000),
+        limits=RunLimits(10, 5, 3, 60.0, 30.0, 20.0, 1000, 7),
         options=TurnOptions("enabled", 0.5, 100),
         history=(
             SystemMessage("Be kind."),
@@ -62,6 +65,7 @@ FULL: list[AnyEntry] = [
         tools=("look",),
         system="Persona",
         detached=False,
+        output=OutputSpec({"type": "object"}, "final_answer"),
     ),
     ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
     ModelFinished(
@@ -119,10 +123,16 @@ FULL: list[AnyEntry] = [
         comment="no",
         remember=True,
     ),
+    AnswerRejected(
+        run="run_1", at=8, round=1, problem="too much", feedback="Too much!", rewind=(4, 3, 2, 1), call_id="call_1"
+    ),
+    AnswerAccepted(
+        run="run_1", at=8, round=1, text="{}", rewind=(4, 3, 2, 1), call_id="call_1", repairs=("Markdown fence",)
+    ),
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
     CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
-    RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry"),
+    RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry", answer="{}"),
 ]
 """One entry of every type, every field set to something."""
 
@@ -151,6 +161,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         model=st.just("m"),
         message=st.just(UserMessage((Text("hi"),))),
         limits=st.builds(RunLimits, st.integers(1, 5), st.integers(1, 3), st.integers(1, 4)),
+        output=st.sampled_from([None, OutputSpec({}), OutputSpec({}, "tool a")]),
     ),
     st.builds(ContextSet, run=runs, at=st.just(0), system=st.sampled_from(["x", "y"])),
     st.builds(
@@ -177,6 +188,23 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         expires_at=st.just(9),
     ),
     st.builds(ApprovalResolved, run=runs, at=st.just(0), request_id=asks, call_id=calls, outcome=outcomes),
+    st.builds(
+        AnswerRejected,
+        run=runs,
+        at=st.just(0),
+        round=st.integers(1, 4),
+        problem=st.just("x"),
+        feedback=st.sampled_from(["", "x"]),
+        call_id=st.sampled_from(["", *CALLS]),
+    ),
+    st.builds(
+        AnswerAccepted,
+        run=runs,
+        at=st.just(0),
+        round=st.integers(1, 4),
+        text=st.sampled_from(["", "{}"]),
+        call_id=st.sampled_from(["", *CALLS]),
+    ),
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
     st.builds(CancelRequested, run=runs, at=st.just(0)),

@@ -11,7 +11,16 @@ from talaria.core.messages import AssistantMessage, Text
 from talaria.core.principal import Principal
 from talaria.journal import codec
 from talaria.journal.codec import OVERSIZE, blob_ref, decode_entry, encode_entry
-from talaria.journal.entries import AnyEntry, ModelFinished, Oversize, RunLimits, ToolFinished, TurnOptions, is_visible
+from talaria.journal.entries import (
+    AnyEntry,
+    ModelFinished,
+    OutputSpec,
+    Oversize,
+    RunLimits,
+    ToolFinished,
+    TurnOptions,
+    is_visible,
+)
 from talaria.journal.letters import (
     DecisionBody,
     TurnBody,
@@ -23,7 +32,7 @@ from talaria.journal.letters import (
 )
 from talaria.journal.session import SessionWriter, load_state
 from talaria.journal.state import SessionState
-from talaria.journal.views import entry_events
+from talaria.journal.views import entry_events, last_position
 from talaria.ports.inbox import Letter
 from talaria.stores.memory.store import MemoryStore
 from tests.journal.entries import FULL, KEY
@@ -76,7 +85,7 @@ TURN = TurnBody(
     principal=Principal("acme", "ann", ("user",)),
     agent="clerk",
     model="gpt-x",
-    limits=RunLimits(max_calls=3),
+    limits=RunLimits(max_calls=3, output_repairs=7),
     options=TurnOptions("disabled", 0.1, 5),
     system="Persona",
     tools=("look",),
@@ -85,6 +94,7 @@ TURN = TurnBody(
     labels={"a": "b"},
     detached=False,
     digest="abc",
+    output=OutputSpec({"type": "object"}, "final_answer"),
 )
 DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True)
 
@@ -144,8 +154,10 @@ async def test_large_entries_are_read_back_whole() -> None:
 @pytest.mark.parametrize("entry", FULL, ids=lambda entry: type(entry).__name__)
 def test_an_entry_is_visible_exactly_if_it_makes_an_event(entry: AnyEntry) -> None:
     events = entry_events(1, "s", entry)
-    assert len(events) == is_visible(entry)
-    assert all(position == (1, 0, 0, 0) for position, _ in events)
+    assert bool(events) == is_visible(entry)
+    assert [position for position, _ in events] == [(1, 0, 0, at) for at in range(len(events))]
+    if events:
+        assert last_position(1, entry) == events[-1][0]
 
 
 def test_session_keys_are_what_stores_file_under() -> None:

@@ -9,6 +9,8 @@ from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text, ToolCall, UserMessage
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ModelFinished,
     RunFinished,
@@ -42,6 +44,7 @@ class Running:
         self.round = 0
         self.parts: list[AssistantPart] | None = None
         self.over = False
+        self.last: AssistantMessage | None = None
         self.live: LiveBuffer
         self.writer: SessionWriter
 
@@ -104,6 +107,7 @@ class Running:
         id_ = f"call_{self.round}"
         parts = (*self.parts, *((ToolCall(id_, "look"),) if call else ()))
         self.parts = None
+        self.last = None if call else AssistantMessage(parts)
         self.writer.record(self._finished(AssistantMessage(parts)))
         if call:
             self.writer.record(ToolStarted(run=RUN, at=0, call_id=id_, name="look"))
@@ -111,6 +115,20 @@ class Running:
         if call:
             self.writer.record(ToolFinished(run=RUN, at=0, call_id=id_, name="look", text="seen" * self.round))
             await self.writer.flush()
+
+    async def judge(self, verdict: str) -> None:
+        """The answer that was just given is rejected, or mended, or stands."""
+        run = self.state.run
+        assert run is not None
+        if self.parts is not None or self.last is None or run.last is None or not run.last.message.text:
+            return
+        back = run.before_text
+        if verdict == "rejected":
+            self.writer.record(AnswerRejected(run=RUN, at=0, round=1, problem="p", feedback="f", rewind=back))
+        else:
+            self.writer.record(AnswerAccepted(run=RUN, at=0, round=1, text="{}", rewind=back))
+        self.last = None
+        await self.writer.flush()
 
     def _finished(self, message: AssistantMessage) -> ModelFinished:
         attempt = self.writer.attempts
@@ -178,23 +196,28 @@ class Follower:
             await self._task
 
     def texts(self) -> tuple[str, str]:
-        """The answer and the reasoning that the client shows, rewinds applied."""
-        kept: list[ChatEvent | str] = []
-        for frame in self.received:
-            if frame.event.type == "rewind":
-                target = str(frame.event.data)
-                assert target in kept, f"{target} was never received: {kept}"
-                behind = len(kept) - kept[::-1].index(target)
-                kept[behind:] = [each for each in kept[behind:] if isinstance(each, str)]
-            else:
-                kept.append(frame.event)
-            if frame.position is not None:
-                kept.append(f"{RUN}/{write_position(frame.position)}")
-        events = [each for each in kept if isinstance(each, ChatEvent)]
-        return _joined(events, "token"), _joined(events, "reasoning")
+        """The answer and the reasoning that the client shows."""
+        return texts_of(self.received)
 
     def entry_positions(self) -> list[Position]:
         return entry_positions(self.received)
+
+
+def texts_of(frames: Sequence[Frame]) -> tuple[str, str]:
+    """The answer and the reasoning that whoever got these frames shows, rewinds applied."""
+    kept: list[ChatEvent | str] = []
+    for frame in frames:
+        if frame.event.type == "rewind":
+            target = str(frame.event.data)
+            assert target in kept, f"{target} was never received: {kept}"
+            behind = len(kept) - kept[::-1].index(target)
+            kept[behind:] = [each for each in kept[behind:] if isinstance(each, str)]
+        else:
+            kept.append(frame.event)
+        if frame.position is not None:
+            kept.append(f"{RUN}/{write_position(frame.position)}")
+    events = [each for each in kept if isinstance(each, ChatEvent)]
+    return _joined(events, "token"), _joined(events, "reasoning")
 
 
 def entry_positions(frames: Sequence[Frame]) -> list[Position]:
@@ -204,12 +227,6 @@ def entry_positions(frames: Sequence[Frame]) -> list[Position]:
 
 def _joined(events: Sequence[ChatEvent], kind: str) -> str:
     return "".join(str(event.data) for event in events if event.type == kind)
-
-
-def texts_of(frames: Sequence[Frame]) -> tuple[str, str]:
-    events = [frame.event for frame in frames]
-    assert "rewind" not in [event.type for event in events]
-    return _joined(events, "token"), _joined(events, "reasoning")
 
 
 async def settle() -> None:

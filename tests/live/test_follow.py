@@ -21,6 +21,7 @@ steps: st.SearchStrategy[list[Step]] = st.lists(
         st.tuples(st.just("begin")),
         st.tuples(st.just("answer"), st.booleans()),
         st.tuples(st.just("unstreamed"), st.sampled_from(["tail", "y" * 20_000])),
+        st.tuples(st.just("judge"), st.sampled_from(["rejected", "mended"])),
         st.tuples(st.just("notice")),
         st.tuples(st.just("crash")),
         st.tuples(st.just("sweep")),
@@ -44,6 +45,8 @@ async def perform(step: Step, running: Running, client: Follower) -> None:
             running.begin()
         case ("answer", call):
             await running.answer(call=call)
+        case ("judge", verdict):
+            await running.judge(verdict)
         case ("notice",):
             running.live.tell(ChatEvent("notice", "hm", reason="retrying"))
         case ("crash",):
@@ -52,6 +55,13 @@ async def perform(step: Step, running: Running, client: Follower) -> None:
             client.connect()
         case ("sweep",):
             running.hub.sweep()
+        case _:
+            await reading(step, client)
+
+
+async def reading(step: Step, client: Follower) -> None:
+    """What happens to the client only."""
+    match step:
         case ("lose", keep):
             await client.lose(len(client.received) * keep // 100)
             client.connect()
@@ -124,6 +134,29 @@ async def test_a_client_that_saw_an_attempt_that_was_given_up_is_told_so() -> No
     await check(running, client)
     assert [frame.event.type for frame in client.received] == ["run_started", "token", "rewind", "token", "finish"]
     assert client.texts() == ("One three", "")
+
+
+@pytest.mark.parametrize("verdict", ["rejected", "mended"])
+@pytest.mark.parametrize("keep", range(7))
+async def test_an_answer_that_was_taken_back_is_so_wherever_a_client_comes_back(verdict: str, keep: int) -> None:
+    running = Running()
+    await running.start()
+    client = Follower(running)
+    client.connect()
+    running.say("Hm.", reasoning=True)
+    running.say("One ")
+    running.say("two")
+    await running.answer(call=False)
+    await running.judge(verdict)
+    if verdict == "rejected":
+        running.say("{}")
+        await running.answer(call=False)
+    await settle()
+    await client.lose(keep)
+    await running.end()
+    client.connect()
+    await check(running, client)
+    assert client.texts() == ("{}", "Hm.")
 
 
 async def test_a_slow_client_reads_on_from_the_journal() -> None:

@@ -53,6 +53,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
             "maxToolIterations",
             "modelName",
             "onDisconnect",
+            "outputSchema",
             "query",
             "sessionId",
             "system",

@@ -14,6 +14,7 @@ class AgentSpec:
 
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
     registered tools and groups (`group:files`); None means all that are registered. `deps` is handed to its tools.
+    `output_type`: what its answers are, any type that pydantic knows; None for text.
     """
 
     name: str
@@ -21,6 +22,7 @@ class AgentSpec:
     instructions: str = ""
     tools: Sequence[Tool[..., Any] | str] | None = None
     deps: Any = field(default=None, repr=False)
+    output_type: Any = None
 
     def __post_init__(self) -> None:
         for tool in self.tools or ():

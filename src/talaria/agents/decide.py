@@ -2,7 +2,7 @@
 
 import msgspec
 
-from talaria.journal.entries import ApprovalRequested, FinishReason
+from talaria.journal.entries import AnswerRejected, ApprovalRequested, FinishReason
 from talaria.journal.state import CallState, RunState, SessionState
 
 
@@ -16,6 +16,10 @@ class RunTools(msgspec.Struct, frozen=True, gc=False):
     """Bring these open calls forward, in the model's order."""
 
     calls: tuple[CallState, ...]
+
+
+class JudgeAnswer(msgspec.Struct, frozen=True, gc=False):
+    """Hold what the model gave as its final answer against the turn's schema."""
 
 
 class Expire(msgspec.Struct, frozen=True, gc=False):
@@ -38,7 +42,7 @@ class Stop(msgspec.Struct, frozen=True, gc=False):
     message: str = ""
 
 
-Action = CallModel | RunTools | Expire | Park | Stop
+Action = CallModel | RunTools | JudgeAnswer | Expire | Park | Stop
 
 EMPTY_ANSWERS = 2
 """How often in a row a model may say nothing at all."""
@@ -50,8 +54,12 @@ def decide(state: SessionState, now: int) -> Action:
     assert run is not None, "decide is asked only while a run is active"
     if (stop := _must_stop(run, now)) is not None:
         return stop
+    if run.answer is not None:
+        return Stop("toolCallLimitExceeded" if run.over_limit_round else "stop")
     if run.calls:
         return _for_calls(state, run, now)
+    if run.rejected is not None:
+        return _for_rejected(run, run.rejected)
     return _for_answer(run)
 
 
@@ -68,6 +76,8 @@ def _must_stop(run: RunState, now: int) -> Stop | None:
 
 
 def _for_calls(state: SessionState, run: RunState, now: int) -> Action:
+    if any(call.call.name == run.answers_by for call in run.open_calls()):
+        return JudgeAnswer()
     expired = tuple(asked for asked in state.approvals.values() if asked.expires_at <= now)
     if expired:
         return Expire(expired)
@@ -84,6 +94,17 @@ def _is_held(call: CallState, first_waiting: int) -> bool:
     return call.held and call.ordinal > first_waiting
 
 
+def _for_rejected(run: RunState, rejected: AnswerRejected) -> Action:
+    if run.rejections <= run.turn.limits.output_repairs:
+        return _next_round(run, tools=_may_call(run))
+    return Stop(error="output_invalid", message=f"the model's answer does not fit the schema: {rejected.problem}")
+
+
+def _may_call(run: RunState) -> bool:
+    """Whether the model is offered its tools: above their limits only to answer with one."""
+    return not run.over_limit_round or bool(run.answers_by)
+
+
 def _for_answer(run: RunState) -> Action:
     last = run.last
     if last is None:
@@ -93,12 +114,14 @@ def _for_answer(run: RunState) -> Action:
     if last.message.calls:
         if run.over_limit_round:
             done = last.round > run.over_limit_round
-            return Stop("toolCallLimitExceeded") if done else _next_round(run, tools=False)
+            return Stop("toolCallLimitExceeded") if done else _next_round(run, tools=_may_call(run))
         return _next_round(run, tools=True)
     if run.empty_answers and last.finish in ("stop", "tool_calls"):
         if run.empty_answers < EMPTY_ANSWERS:
-            return _next_round(run, tools=not run.over_limit_round)
+            return _next_round(run, tools=_may_call(run))
         return Stop(error="output_invalid", message="the model gave an empty answer twice; ask again or take another")
+    if run.turn.output is not None and last.message.text and last.finish in ("stop", "tool_calls"):
+        return JudgeAnswer()
     if run.over_limit_round:
         return Stop("toolCallLimitExceeded")
     return Stop(last.finish if last.finish != "tool_calls" else "stop")

@@ -2,7 +2,8 @@
 
 from enum import Enum
 
-from talaria.agents.decide import CallModel, Expire, Park, RunTools, Stop, decide
+from talaria.agents.answer_step import judge_answer
+from talaria.agents.decide import CallModel, Expire, JudgeAnswer, Park, RunTools, Stop, decide
 from talaria.agents.model_step import call_model
 from talaria.agents.open_run import OpenRun
 from talaria.agents.tool_step import close_calls, run_tools
@@ -31,6 +32,8 @@ async def drive(session: OpenRun) -> Ended:
                 await session.attend(call_model(session, tools=tools))
             case RunTools(calls):
                 await session.attend(run_tools(session, CHAIN, calls))
+            case JudgeAnswer():
+                judge_answer(session)
             case Expire(asked):
                 await session.close_questions(asked, DecisionBody("expired"))
             case Park(until):
@@ -67,6 +70,7 @@ async def finish(session: OpenRun, stop: Stop) -> None:
             usage=run.usage,
             error=stop.error,
             message=session.redactor.mask(stop.message),
+            answer=run.answer.text if run.answer is not None and not stop.error else "",
         )
     )
     await session.flush()

@@ -118,7 +118,7 @@ def _deltas(items: Sequence[ModelItem]) -> Sequence[ModelItem]:
 
 def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
     """The request of this round."""
-    turn = session.run.turn
+    turn, output = session.run.turn, session.run.turn.output
     return ModelRequest(
         model=turn.model,
         prompt=session.state.prompt,
@@ -128,6 +128,7 @@ def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
         tool_choice="auto" if tools else "none",
         user=session.state.key.user,
         run_id=turn.run,
+        output_schema=output.schema if output is not None and not output.tool else None,
     )
 
 

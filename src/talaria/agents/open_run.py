@@ -58,7 +58,10 @@ class Means:
 
 
 class Granted:
-    """What one run may use: its tools, its secrets, whom it acts for, which tools need consent."""
+    """What one run may use: its tools, its secrets, whom it acts for, which tools need consent.
+
+    `answer` stands for the final answer, where the turn has a schema for it.
+    """
 
     def __init__(
         self,
@@ -68,12 +71,14 @@ class Granted:
         principal: Principal | None = None,
         deps: Any = None,
         asks_for: frozenset[str] = frozenset(),
+        answer: Tool[..., Any] | None = None,
     ) -> None:
         self.tools = {tool.name: tool for tool in tools}
         self.secrets = dict(secrets or {})
         self.principal = principal or Principal()
         self.deps = deps
         self.asks_for = asks_for
+        self.answer = answer
 
 
 class OpenRun:
@@ -88,6 +93,7 @@ class OpenRun:
         self.principal = granted.principal
         self.deps = granted.deps
         self.asks_for = granted.asks_for
+        self._answer = granted.answer
         self.redactor = Redactor(granted.secrets)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False
@@ -114,6 +120,12 @@ class OpenRun:
         run = self.writer.state.run
         assert run is not None
         return run
+
+    @property
+    def answer(self) -> Tool[..., Any]:
+        """The tool that stands for the final answer, where the turn has a schema for it."""
+        assert self._answer is not None
+        return self._answer
 
     def now(self) -> int:
         """The time in ms; never before the end of the run's time once an action was ended by that."""

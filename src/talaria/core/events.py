@@ -87,6 +87,11 @@ def write_position(position: Position) -> str:
     return f"{seq}.{epoch}.{attempt}.{offset}" if epoch else f"{seq}.{offset}"
 
 
+def rewind_event(run_id: str, target: Position) -> ChatEvent:
+    """Tell a client to drop all text after the event at `target`: it is said again."""
+    return ChatEvent("rewind", f"{run_id}/{write_position(target)}")
+
+
 def read_position(text: str) -> Position:
     """The inverse of `write_position`.
 

@@ -5,10 +5,11 @@ golden files of every version are kept by the tests. `at` is milliseconds since 
 `task` is empty for the main thread, else the subagent thread that the entry belongs to.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Message, UserMessage
 from talaria.core.usage import Usage
 from talaria.ports.model import Finish, ToolSpec
@@ -24,6 +25,7 @@ class RunLimits(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     tool_timeout: float = 60.0
     approval_timeout: float = 300.0
     result_limit: int = 20_000
+    output_repairs: int = 2
 
 
 class TurnOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -32,6 +34,16 @@ class TurnOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     thinking: Literal["enabled", "disabled"] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+
+
+class OutputSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What the final answer of this turn must be: JSON that validates against `schema`.
+
+    `tool` names the tool that takes the answer; empty: the model itself keeps to the schema, in its text.
+    """
+
+    schema: dict[str, Any]
+    tool: str = ""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True, tag_field="type"):
@@ -57,6 +69,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     tools: tuple[str, ...] | None = None
     system: str = ""
     detached: bool = True
+    output: OutputSpec | None = None
 
 
 class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
@@ -146,6 +159,34 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     remember: bool = False
 
 
+class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):
+    """A final answer did not fit the turn's schema: `problem` says why, `feedback` is what the model is told.
+
+    `rewind` is where clients go back to, so that they drop the answer's text; `call_id` the call that gave the answer.
+    One of the two is set: what is given in a call was never said.
+    """
+
+    round: int
+    problem: str
+    feedback: str
+    rewind: Position = START
+    call_id: str = ""
+
+
+class AnswerAccepted(Entry, frozen=True, gc=False, tag="answer_accepted.1"):
+    """A final answer fits the turn's schema. `text` is the answer: JSON.
+
+    Where it is not the text that the model said, clients get it with this entry: instead of that text, after `rewind`
+    (`repairs` says what was mended), or for the first time, out of the call `call_id`.
+    """
+
+    round: int
+    text: str
+    rewind: Position = START
+    call_id: str = ""
+    repairs: tuple[str, ...] = ()
+
+
 class RunParked(Entry, frozen=True, gc=False, tag="run_parked.1"):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
@@ -171,12 +212,16 @@ FinishReason = Literal[
 
 
 class RunFinished(Entry, frozen=True, gc=False, tag="run_finished.1"):
-    """The run is over: `reason`, or an `error` code with a sentence for a person. `usage` sums its model calls."""
+    """The run is over: `reason`, or an `error` code with a sentence for a person. `usage` sums its model calls.
+
+    `answer` is the final answer, of a turn that has a schema for it, and a valid one.
+    """
 
     reason: FinishReason | Literal["error"]
     usage: Usage = Usage()
     error: str = ""
     message: str = ""
+    answer: str = ""
 
 
 class Oversize(msgspec.Struct, frozen=True, gc=False, tag="oversize.1", tag_field="type"):
@@ -194,6 +239,8 @@ AnyEntry = (
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
+    | AnswerRejected
+    | AnswerAccepted
     | RunParked
     | RunResumed
     | CancelRequested
@@ -204,7 +251,9 @@ _VISIBLE = (TurnStarted, ToolStarted, ToolFinished, ApprovalRequested, ApprovalR
 
 
 def is_visible(entry: AnyEntry) -> bool:
-    """Whether clients get an event of the entry itself (exactly one), streamed text aside."""
+    """Whether clients get events of the entry itself (one, or two of a mended answer), streamed text aside."""
     if isinstance(entry, ModelFinished):
         return bool(entry.message.calls) and not entry.message.incomplete
+    if isinstance(entry, AnswerRejected | AnswerAccepted):
+        return entry.rewind != START or (bool(entry.call_id) and isinstance(entry, AnswerAccepted))
     return isinstance(entry, _VISIBLE)

@@ -17,6 +17,8 @@ from talaria.core.messages import (
     UserMessage,
 )
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
@@ -33,7 +35,7 @@ from talaria.journal.entries import (
 )
 from talaria.journal.history import normalise
 from talaria.journal.state import CallState, RunState, SessionState
-from talaria.journal.views import last_position
+from talaria.journal.views import before_text, last_position
 from talaria.ports.model import Prompt
 
 UNKNOWN = "outcome_unknown"
@@ -57,10 +59,13 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
     run = state.run
     if run is None or run.id != entry.run or run.finished is not None:
         return  # a late word about a run that is over changes nothing
-    run.anchor = last_position(state.seq, entry) or run.anchor
+    before, run.anchor = run.anchor, last_position(state.seq, entry) or run.anchor
     match entry:
         case ModelFinished():
             _take_answer(state, run, entry)
+            run.before_text = before_text(state.seq, entry, before)
+        case AnswerRejected() | AnswerAccepted():
+            _take_verdict(state, run, entry)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
         case _:
@@ -127,7 +132,7 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> No
     _close(state, run)
     run.rounds = max(run.rounds, entry.round)
     run.usage += entry.usage
-    run.last = entry
+    run.last, run.rejected = entry, None
     message = entry.message
     if message.calls and not message.incomplete:
         run.message, run.calls = message, {}
@@ -141,6 +146,20 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> No
         run.empty_answers += 1
 
 
+def _take_verdict(state: SessionState, run: RunState, entry: AnswerRejected | AnswerAccepted) -> None:
+    """An answer given in a call follows as text, so that people and later turns see it; the call has its result."""
+    messages = state.prompt.messages
+    if isinstance(entry, AnswerAccepted):
+        run.answer = entry
+        if entry.call_id and entry.text:
+            messages.append(AssistantMessage((Text(entry.text),), run.turn.model))
+        return
+    run.rejected = entry
+    run.rejections += 1
+    if entry.feedback and not entry.call_id:
+        messages.append(UserMessage((Text(entry.feedback),)))
+
+
 def _cut(message: AssistantMessage) -> AssistantMessage:
     """Of a message that was cut off only the text is kept: unfinished reasoning is signed by nobody."""
     parts: tuple[AssistantPart, ...] = tuple(part for part in message.parts if isinstance(part, Text))
@@ -148,9 +167,12 @@ def _cut(message: AssistantMessage) -> AssistantMessage:
 
 
 def _add_call(run: RunState, call: ToolCall, round_: int) -> None:
+    run.call_ids.add(call.id)
+    if call.name == run.answers_by:  # no tool's call: it counts as none
+        run.calls[call.id] = CallState(call, call.arguments, run.call_count, 0)
+        return
     run.call_count += 1
     run.per_tool[call.name] += 1
-    run.call_ids.add(call.id)
     nth = run.per_tool[call.name]
     run.calls[call.id] = CallState(call, call.arguments, run.call_count, nth)
     limits = run.turn.limits

@@ -6,7 +6,7 @@ import msgspec
 
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
-from talaria.journal.entries import Resolution, RunLimits, TurnOptions
+from talaria.journal.entries import OutputSpec, Resolution, RunLimits, TurnOptions
 from talaria.ports.inbox import Letter
 
 
@@ -29,6 +29,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     labels: dict[str, str] = {}
     detached: bool = True
     digest: str = ""
+    output: OutputSpec | None = None
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

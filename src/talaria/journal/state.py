@@ -6,11 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from talaria.core.events import Position
+from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, ToolCall, ToolMessage
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
@@ -50,7 +52,10 @@ class CallState(msgspec.Struct):
 
 
 class RunState(msgspec.Struct):
-    """The current (or last) run of the session. `anchor` is where the last event stands that its entries made."""
+    """The current (or last) run of the session. `anchor` is where the last event stands that its entries made.
+
+    `before_text`: where the event stands that came before the text of `last`. `rejected` is the verdict on `last`.
+    """
 
     turn: TurnStarted
     first_seq: int
@@ -65,6 +70,10 @@ class RunState(msgspec.Struct):
     per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
     usage: Usage = Usage()
     last: ModelFinished | None = None
+    before_text: Position = START
+    answer: AnswerAccepted | None = None
+    rejected: AnswerRejected | None = None
+    rejections: int = 0
     empty_answers: int = 0
     over_limit_round: int = 0
     parked_until: int | None = None
@@ -81,6 +90,11 @@ class RunState(msgspec.Struct):
         """Seconds this run has been running, parked time not counted."""
         since = 0 if self.running_since is None else max(0, now - self.running_since)
         return (self.ran_ms + since) / 1000
+
+    @property
+    def answers_by(self) -> str:
+        """The tool that takes the final answer, or an empty string."""
+        return self.turn.output.tool if self.turn.output is not None else ""
 
     @property
     def ends_at(self) -> int:

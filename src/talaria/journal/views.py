@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime
 
-from talaria.core.events import CallInfo, ChatEvent, Position, ResultInfo, UsageInfo
+from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event
 from talaria.core.messages import Reasoning, Text
 from talaria.journal.entries import (
+    AnswerAccepted,
+    AnswerRejected,
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
@@ -47,10 +49,20 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
         case RunFinished(reason="error"):
             events = [ChatEvent("error", entry.message, reason=entry.error, usage=UsageInfo.of(entry.usage))]
         case RunFinished():
-            events = [ChatEvent("finish", reason=entry.reason, usage=UsageInfo.of(entry.usage))]
+            usage = UsageInfo.of(entry.usage)
+            events = [ChatEvent("finish", entry.answer or None, reason=entry.reason, usage=usage)]
+        case AnswerRejected() | AnswerAccepted():
+            events = _verdict_events(entry)
         case _:
             return []
     return [((seq, 0, 0, at), event) for at, event in enumerate(events)]
+
+
+def _verdict_events(entry: AnswerRejected | AnswerAccepted) -> list[ChatEvent]:
+    events = [rewind_event(entry.run, entry.rewind)] if entry.rewind != START else []
+    if isinstance(entry, AnswerAccepted) and is_visible(entry):
+        events.append(ChatEvent("token", entry.text))
+    return events
 
 
 def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
@@ -71,11 +83,22 @@ def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
 def last_position(seq: int, entry: AnyEntry) -> Position | None:
     """Where the last event of an entry stands, texts included; None if clients get none. Rewinds name such a place."""
     if is_visible(entry):
-        return (seq, 0, 0, 0)
+        is_second = isinstance(entry, AnswerAccepted) and entry.rewind != START
+        return (seq, 0, 0, int(is_second))
     if isinstance(entry, ModelFinished):
         said = sum(len(part.text) for part in entry.message.parts if isinstance(part, Text | Reasoning))
         return (seq - 1, entry.epoch, entry.attempt, said) if said else None
     return None
+
+
+def before_text(seq: int, entry: ModelFinished, anchor: Position) -> Position:
+    """Where the event before a message's text stands: the end of the reasoning that came first, or `anchor`."""
+    thought = 0
+    for part in entry.message.parts:
+        if isinstance(part, Text) and part.text:
+            break
+        thought += len(part.text) if isinstance(part, Reasoning) else 0
+    return (seq - 1, entry.epoch, entry.attempt, thought) if thought else anchor
 
 
 def iso_time(ms: int) -> str:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 
-from talaria.core.events import START, ChatEvent, Position
+from talaria.core.events import START, ChatEvent, Position, rewind_event
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, TurnStarted
 from talaria.journal.views import entry_events, last_position, text_events
-from talaria.live.frames import OVERHEAD, Frame, rewind_event
+from talaria.live.frames import OVERHEAD, Frame
 from talaria.ports.model import ReasoningDelta, TextDelta
 
 KEPT_BYTES = 32 * 1024

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
-from talaria.core.events import Position
+from talaria.core.events import Position, rewind_event
 from talaria.core.ids import SessionKey
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished
 from talaria.journal.session import load_entry
 from talaria.journal.views import entry_events, last_position, text_events
-from talaria.live.frames import Frame, rewind_event
+from talaria.live.frames import Frame
 from talaria.live.hub import Hub
 from talaria.ports.blobs import Blobs
 from talaria.ports.journal import Journal

@@ -48,8 +48,3 @@ def encode_sse(run: bytes, position: Position | None, event: ChatEvent) -> bytes
     if position is None:
         return b"data: %b\n\n" % data
     return b"id: %b/%b\ndata: %b\n\n" % (run, write_position(position).encode(), data)
-
-
-def rewind_event(run_id: str, target: Position) -> ChatEvent:
-    """Tell a client to drop all text after the event at `target`: it is said again."""
-    return ChatEvent("rewind", f"{run_id}/{write_position(target)}")

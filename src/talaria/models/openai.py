@@ -11,6 +11,7 @@ from talaria.models.openai_decoder import OpenAiDecoder
 from talaria.models.openai_messages import EncodedPrompt
 from talaria.models.profile import Profile
 from talaria.models.routes import Route
+from talaria.models.structured import response_format
 from talaria.ports.model import HttpCall, ModelRequest, Prompt
 
 _encode = msgspec.json.Encoder().encode
@@ -60,6 +61,8 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
         options["stream_options"] = {"include_usage": True}
     if has_tools and (request.tool_choice == "none" or (request.tool_choice == "required" and profile.forced_choice)):
         options["tool_choice"] = request.tool_choice
+    if request.output_schema is not None and profile.json_schema:
+        options["response_format"] = response_format(request.output_schema)
     if request.temperature is not None and profile.temperature:
         options["temperature"] = request.temperature
     if request.max_tokens is not None:

@@ -25,6 +25,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     `reasoning_field`. `max_tokens_field`: the name of the token limit. `system_role`: "developer" for some models.
     `thinking_on` / `thinking_off`: a JSON object whose members are added to the request when thinking is asked for,
     or asked not to be. `temperature`, `forced_choice`, `vision`, `usage_option`: whether the model takes them.
+    `json_schema`: whether it takes a schema for its answer (`response_format`).
     """
 
     empty_content: Literal["null", "empty", "omit"] = "null"
@@ -38,6 +39,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     forced_choice: bool = True
     vision: bool = True
     usage_option: bool = True
+    json_schema: bool = True
     price: Price | None = None
 
     def override(

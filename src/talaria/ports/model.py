@@ -34,7 +34,10 @@ class Prompt:
 
 
 class ModelRequest(msgspec.Struct, frozen=True, gc=False):
-    """One model call. `model` is the name as the client gave it; None leaves a choice to the provider."""
+    """One model call. `model` is the name as the client gave it; None leaves a choice to the provider.
+
+    `output_schema`: the JSON Schema (of type object) that the answer's text must fit, for models that see to that.
+    """
 
     model: str
     prompt: Prompt
@@ -44,6 +47,7 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False):
     tool_choice: Literal["auto", "none", "required"] = "auto"
     user: str = ""
     run_id: str = ""
+    output_schema: dict[str, Any] | None = None
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):

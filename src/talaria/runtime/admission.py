@@ -11,13 +11,16 @@ from talaria.core.errors import Conflict, Forbidden, InvalidRequest, Overloaded
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import too_short
-from talaria.journal.entries import RunLimits, TurnOptions
+from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.index import WAKE
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
 from talaria.ports.inbox import Letter
+from talaria.runtime.answers import output_spec
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.request import ChatRequest, history_messages
+from talaria.runtime.routes import make_routes
+from talaria.tools.answers import check_schema
 
 KEY_LIFE_MS = 24 * 3600 * 1000
 _log = structlog.get_logger("talaria.admission")
@@ -44,6 +47,7 @@ class Admission:
         self._hub = kit.hub
         self._secrets = kit.secrets
         self._engine = engine
+        self._routes = make_routes(kit.settings.models)
 
     async def submit(self, request: ChatRequest, principal: Principal, run_id: str | None = None) -> Submitted:
         """Admit a request: once this returns, its turn is durable and will run, under `run_id` where that is given.
@@ -151,7 +155,8 @@ class Admission:
     # The turn's body
 
     def _body(self, request: ChatRequest, principal: Principal, agent: AgentSpec) -> TurnBody:
-        self._catalog.tools(agent, request.tools)
+        names = [tool.name for tool in self._catalog.tools(agent, request.tools)]
+        model = self._model(request, agent)
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
         if request.bypass_approval:
@@ -160,7 +165,7 @@ class Admission:
             query=request.query,
             principal=principal,
             agent=agent.name,
-            model=self._model(request, agent),
+            model=model,
             limits=RunLimits(
                 max_calls=min(limits.max_tool_calls, request.max_tool_iterations or limits.max_tool_calls),
                 max_calls_per_tool=limits.max_calls_per_tool,
@@ -169,6 +174,7 @@ class Admission:
                 tool_timeout=limits.tool_timeout,
                 approval_timeout=self._settings.approval.timeout,
                 result_limit=limits.tool_result_limit,
+                output_repairs=limits.output_repairs,
             ),
             options=TurnOptions(request.thinking, request.temperature, request.max_tokens),
             system=request.system,
@@ -178,7 +184,17 @@ class Admission:
             labels=request.labels,
             detached=request.on_disconnect == "continue",
             digest=_digest(request) if request.idempotency_key is not None else "",
+            output=self._output(request, agent, model, names),
         )
+
+    def _output(self, request: ChatRequest, agent: AgentSpec, model: str, names: list[str]) -> OutputSpec | None:
+        """The request's schema goes before the agent's type."""
+        schema = request.output_schema
+        if schema is not None:
+            check_schema(schema)
+        elif (known := self._catalog.output_type(agent.name)) is not None:
+            schema = known.schema
+        return None if schema is None else output_spec(schema, self._routes, model, names)
 
     def _model(self, request: ChatRequest, agent: AgentSpec) -> str:
         model = request.model_name or agent.model or self._settings.default_model

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
 from talaria.tools.registry import Registry
+
+if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic
+    from talaria.tools.output_type import OutputType
 
 DEFAULT_AGENT = "assistant"
 
@@ -22,9 +25,21 @@ class Catalog:
     def __init__(self) -> None:
         self.registry = Registry()
         self._agents: dict[str, AgentSpec] = {}
+        self._types: dict[str, OutputType] = {}
 
     def add_agent(self, agent: AgentSpec) -> None:
-        """Register an agent and its tools; the same name again replaces the agent."""
+        """Register an agent and its tools; the same name again replaces the agent.
+
+        Raises:
+            ConfigurationError: its output_type has no JSON Schema.
+        """
+        if self._agents.get(agent.name) is agent:
+            return
+        self._types.pop(agent.name, None)
+        if agent.output_type is not None:
+            from talaria.tools.output_type import read_type  # noqa: PLC0415 - see above
+
+            self._types[agent.name] = read_type(agent.output_type, agent.name)
         for tool in agent.tools or ():
             if isinstance(tool, Tool):
                 self.registry.add(tool)
@@ -55,6 +70,10 @@ class Catalog:
         close = get_close_matches(name, self._agents, n=1)
         there = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(self._agents) or 'none'}"
         raise InvalidRequest(f"no agent named '{name[:80]}'; {there}")
+
+    def output_type(self, name: str) -> "OutputType | None":
+        """The type that this agent's answers have, if it is not text."""
+        return self._types.get(name)
 
     def tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).

@@ -7,6 +7,7 @@ from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
 from talaria.ports.model import ToolSpec
+from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
 
@@ -28,7 +29,11 @@ class CatalogGrants:
         """
         agent = self._catalog.agent(turn.agent)
         specs = tuple(tool.spec for tool in self._catalog.tools(agent, turn.tools))
-        return system_prompt(self._harness, agent.instructions, turn.system), specs
+        system = system_prompt(self._harness, agent.instructions, turn.system)
+        output = turn.output
+        if output is None or not output.tool:
+            return system, specs
+        return f"{system}\n\n{BY_TOOL.format(output.tool)}", (*specs, answer_spec(output))
 
     def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
         """What the run may use.
@@ -48,4 +53,5 @@ class CatalogGrants:
             principal=principal,
             deps=agent.deps,
             asks_for=self._asks_for,
+            answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
         )

@@ -150,6 +150,7 @@ class Owner:
             tools=body.tools,
             system=body.system,
             detached=body.detached,
+            output=body.output,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

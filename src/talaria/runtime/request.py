@@ -15,7 +15,7 @@ MAX_QUERY = 1024 * 1024
 Secret = Annotated[str, Field(max_length=8192)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
-LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments", "outputSchema")
+LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments")
 
 
 class Body(BaseModel):
@@ -62,6 +62,7 @@ class ChatRequest(Body):
     when_busy: Literal["queue", "reject", "interrupt"] = "queue"
     on_disconnect: Literal["continue", "cancel"] = "continue"
     idempotency_key: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    output_schema: dict[str, Any] | None = None
     labels: Annotated[dict[str, str], Field(max_length=32)] = {}
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None

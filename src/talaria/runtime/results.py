@@ -1,5 +1,9 @@
 """What a program gets of a run."""
 
+from typing import Any
+
+import msgspec
+
 from talaria.core.errors import (
     CapabilityMissing,
     ContextOverflow,
@@ -38,19 +42,24 @@ _BY_CODE: dict[str, type[TalariaError]] = {
 
 
 class RunResult:
-    """How a run ended. `output` is the final answer's text; `finish_reason` as in the stream's finish event."""
+    """How a run ended. `text` is the final answer's text; `finish_reason` as in the stream's finish event.
 
-    def __init__(self, run_id: str, session_id: str, output: str, finish_reason: str, usage: Usage) -> None:
+    `output` is the answer: its text, or, where there is a schema for it, the JSON value or the value of the agent's
+    `output_type`; then it is None if the run ended without a valid answer.
+    """
+
+    def __init__(self, run_id: str, session_id: str, text: str, finish_reason: str, usage: Usage) -> None:
         self.run_id = run_id
         self.session_id = session_id
-        self.output = output
+        self.text = text
+        self.output: Any = text
         self.finish_reason = finish_reason
         self.usage = usage
         self._prompt: Prompt | None = None
         self._count = 0
 
     def __repr__(self) -> str:
-        return f"RunResult({self.run_id!r}, {self.finish_reason!r}, {self.output[:60]!r})"
+        return f"RunResult({self.run_id!r}, {self.finish_reason!r}, {self.text[:60]!r})"
 
     def hold(self, prompt: Prompt) -> "RunResult":
         """Remember the history as it is now, without copying it: it only grows."""
@@ -72,8 +81,11 @@ def result_of(state: SessionState, end: RunFinished) -> RunResult:
     if end.error:
         raise run_error(end.error, end.message)
     run = state.run
-    answer = run.last.message.text if run is not None and run.last is not None else ""
-    return RunResult(end.run, state.key.session, answer, end.reason, end.usage).hold(state.prompt)
+    said = run.last.message.text if run is not None and run.last is not None else ""
+    result = RunResult(end.run, state.key.session, end.answer or said, end.reason, end.usage).hold(state.prompt)
+    if run is not None and run.turn.output is not None:
+        result.output = msgspec.json.decode(end.answer) if end.answer else None
+    return result
 
 
 def run_error(code: str, message: str) -> TalariaError:

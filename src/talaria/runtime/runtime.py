@@ -91,7 +91,8 @@ class Runtime:
     ) -> RunResult:
         """Run one turn of an agent (or of the registered one of that name) to its end.
 
-        `fields` are those of the chat request, in snake_case; `secrets` is toolContext.
+        `fields` are those of the chat request, in snake_case; `secrets` is toolContext. The result's `output` is a
+        value of the agent's `output_type`, unless `fields` have an `output_schema`.
 
         Raises:
             TalariaError: the run ended with an error, or was not admitted.
@@ -101,10 +102,15 @@ class Runtime:
         try:
             submitted = await self._submit(agent, query, session, principal, fields | {"run_id": run_id})
             if submitted.is_new:
-                return await outcome
-            return await self.parts.lookup.result(submitted.run_id, principal or Principal())
+                result = await outcome
+            else:
+                result = await self.parts.lookup.result(submitted.run_id, principal or Principal())
         finally:
             outcomes.drop(run_id)
+        known = self.parts.kit.catalog.output_type(agent if isinstance(agent, str) else agent.name)
+        if known is not None and result.output is not None and fields.get("output_schema") is None:
+            result.output = known.value(result.text)
+        return result
 
     async def stream(
         self,

@@ -107,6 +107,7 @@ class LimitSettings(Section):
     max_rounds: Count = 25
     tool_timeout: Positive = 60
     tool_result_limit: Annotated[int, Field(ge=100)] = 20_000
+    output_repairs: Annotated[int, Field(ge=0, le=20)] = 2
     threads: Count = 32
 
 

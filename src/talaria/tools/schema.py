@@ -21,15 +21,16 @@ from talaria.tools.nearest import hint
 from talaria.tools.returns import check_returns
 from talaria.tools.signature import MISSING, Parameter, read_signature
 
-_NAMES = NAMES[0]
-_REFUSALS = (PydanticUserError, PydanticUndefinedAnnotation, TypeError, ValueError, NameError)
+NAMES_KEYWORD = NAMES[0]
+REFUSALS = (PydanticUserError, PydanticUndefinedAnnotation, TypeError, ValueError, NameError)
 
 
-class _WithNames(GenerateJsonSchema):
+class WithNames(GenerateJsonSchema):
     """Adds the names of an enum's members, by which models like to call them."""
 
     def enum_schema(self, schema: EnumSchema) -> JsonSchemaValue:
-        return {**super().enum_schema(schema), _NAMES: [each.name for each in schema["members"]]}
+        """Return the schema of an enum, with the names of its members."""
+        return {**super().enum_schema(schema), NAMES_KEYWORD: [each.name for each in schema["members"]]}
 
 
 def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Described:
@@ -50,7 +51,9 @@ def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Descri
     parameters = [_with_field(each, said.parameters.get(each.name)) for each in signature.parameters]
     named, validate = _adapt(parameters, tool)
     binding = Binding(validate, _defaults(parameters), len(parameters), named)
-    return Described(text, plain_schema(named, _NAMES), binding, says_nothing=signature.returns in (None, type(None)))
+    return Described(
+        text, plain_schema(named, NAMES_KEYWORD), binding, says_nothing=signature.returns in (None, type(None))
+    )
 
 
 def _with_field(parameter: Parameter, description: str | None) -> Parameter:
@@ -81,7 +84,7 @@ def _defaults(parameters: list[Parameter]) -> tuple[tuple[str, Any], ...]:
 def _adapt(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], dict[str, Any]]]:
     try:
         schema, validate = _build(parameters, tool)
-    except _REFUSALS as error:
+    except REFUSALS as error:
         for parameter in parameters:
             _blame(parameter, tool)
         raise ToolInvalid(f"{tool}: no JSON Schema can be made of its parameters: {_first_line(error)}") from error
@@ -97,7 +100,7 @@ def _build(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Call
     }
     make: Any = TypedDict  # a type checker only knows the class statement of it
     adapter: TypeAdapter[Any] = TypeAdapter(make(tool, fields))
-    made = plain_schema(adapter.json_schema(schema_generator=_WithNames))
+    made = plain_schema(adapter.json_schema(schema_generator=WithNames))
     schema = {"type": "object", "properties": made.pop("properties", {}), **made, "additionalProperties": False}
     return schema, adapter.validator.validate_python
 
@@ -105,7 +108,7 @@ def _build(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Call
 def _blame(parameter: Parameter, tool: str) -> None:
     try:
         _build([parameter], tool)
-    except _REFUSALS as error:
+    except REFUSALS as error:
         raise ToolInvalid(
             f"{tool}: parameter '{parameter.name}' has no JSON Schema: {_first_line(error)} "
             "Use JSON types, dates, Decimal, enums, dataclasses or pydantic models"
