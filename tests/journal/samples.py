@@ -18,6 +18,7 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ContextSet,
+    Emitted,
     ModelFinished,
     RunFinished,
     RunLimits,
@@ -25,6 +26,7 @@ from talaria.journal.entries import (
     RunResumed,
     StopRaised,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnOptions,
     TurnStarted,
@@ -75,6 +77,8 @@ ENTRIES: tuple[AnyEntry, ...] = (
     ToolFinished(
         run=RUN, at=AT, call_id="c1", name="add", text="3", outcome="unknown", duration_ms=3, truncated=True, blob="ref"
     ),
+    Emitted(run=RUN, at=AT, call_id="c1", name="progress", data={"done": [1, 2.5, None]}),
+    ToolOutput(run=RUN, at=AT, call_id="c1", text="half\n"),
     StopRaised(run=RUN, at=AT, call_id="c1", message="enough"),
     ApprovalRequested(
         run=RUN,

@@ -16,6 +16,8 @@ from talaria.journal.entries import (
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
+    Emitted,
+    ToolOutput,
     ToolStarted,
 )
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
@@ -232,6 +234,18 @@ class OpenRun:
             )
         )
         await self.flush()
+
+    def emit(self, call: CallState, name: str, data: Any) -> None:
+        """Say something to the client, now; nothing comes of it once the call has its answer."""
+        if call.is_open:
+            self.record(Emitted(run=self.run.id, at=self.now(), call_id=call.call.id, name=name, data=data))
+            self.writer.push()
+
+    def output(self, call: CallState, text: str) -> None:
+        """Say a piece of what the call puts out, now; nothing comes of it once the call has its answer."""
+        if call.is_open:
+            self.record(ToolOutput(run=self.run.id, at=self.now(), call_id=call.call.id, text=text))
+            self.writer.push()
 
     def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
         """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""

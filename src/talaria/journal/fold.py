@@ -22,12 +22,14 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ContextSet,
+    Emitted,
     ModelFinished,
     RunFinished,
     RunParked,
     RunResumed,
     StopRaised,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnStarted,
 )
@@ -63,6 +65,8 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_answer(state, run, entry)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
+        case Emitted() | ToolOutput():
+            pass  # for clients only
         case _:
             _move_run(state, run, entry)
 

@@ -41,6 +41,7 @@ class SessionWriter:
         self._consumed: list[str] = []
         self._blobs: list[tuple[str, bytes]] = []
         self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
+        self._pushed = 0
         self._appending: asyncio.Future[int] | None = None
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._broken: Exception | None = None
@@ -64,6 +65,11 @@ class SessionWriter:
         ref = blob_ref(data)
         self._blobs.append((ref, data))
         return ref
+
+    def push(self) -> None:
+        """Have all that was recorded made durable, without waiting for it."""
+        self._pushed = self._recorded
+        self._append()
 
     async def flush(self) -> None:
         """Wait until all that was recorded is durable.
@@ -124,7 +130,7 @@ class SessionWriter:
                 waiter.set_result(None)
             else:
                 self._waiters.append((target, waiter))
-        if self._waiters:
+        if self._waiters or self._settled < self._pushed:
             self._append()
 
     def _tell(self, placed: list[tuple[int, AnyEntry]]) -> None:

@@ -81,6 +81,14 @@ class CallRun(Protocol):
         """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
         ...
 
+    def emit(self, call: CallState, name: str, data: Any) -> None:
+        """Record something for the client, to be told at once."""
+        ...
+
+    def output(self, call: CallState, text: str) -> None:
+        """Record a piece of what the call puts out, to be told at once."""
+        ...
+
     def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
         """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
         ...

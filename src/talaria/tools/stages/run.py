@@ -12,6 +12,7 @@ from talaria.core.text import valid_text
 from talaria.tools.chain import CallContext, Proceed, ToolOutcome
 from talaria.tools.context import ToolContext
 from talaria.tools.errors import ResultInvalid
+from talaria.tools.outlet import CallOutlet
 from talaria.tools.result import result_text
 
 _log = structlog.get_logger(__name__)
@@ -20,9 +21,17 @@ _log = structlog.get_logger(__name__)
 async def run(context: CallContext, proceed: Proceed) -> ToolOutcome:
     """Call the function: async ones here, others on a thread. Whatever it raises is told to the model."""
     del proceed  # the end of the chain
+    outlet = CallOutlet(context)
+    try:
+        return await _call(context, outlet)
+    finally:
+        outlet.close()
+
+
+async def _call(context: CallContext, outlet: CallOutlet) -> ToolOutcome:
     tool = context.tool
     try:
-        body = partial(tool.call, context.values, _tool_context(context))
+        body = partial(tool.call, context.values, _tool_context(context, outlet))
         value = body() if tool.is_async else await context.run.on_thread(body)
         if inspect.isawaitable(value):
             value = await context.run.in_task(value)
@@ -51,7 +60,7 @@ def _words(error: Exception) -> str:
         return f"{type(error).__name__}, which cannot say what it is"
 
 
-def _tool_context(context: CallContext) -> ToolContext:
+def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
     run: Any = context.run
     return ToolContext(
         secrets=run.secrets,
@@ -62,4 +71,5 @@ def _tool_context(context: CallContext) -> ToolContext:
         tool_call_id=context.call.call.id,
         idempotency_key=context.idempotency_key,
         deadline=context.deadline,
+        outlet=outlet,
     )
