@@ -273,6 +273,10 @@ class OpenRun:
                 call.held = True
                 raise Suspended
 
+    async def pause(self, seconds: float) -> None:
+        """Wait, by the clock."""
+        await self.means.clock.sleep(seconds)
+
     async def on_thread(self, fn: Callable[[], Any]) -> Any:
         """Run a blocking function on a daemon thread, with this task's log context."""
         return await self.means.threads.run(partial(copy_context().run, fn))

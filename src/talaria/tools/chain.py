@@ -16,13 +16,14 @@ from talaria.tools.health import ArgumentHealth
 class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
     """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
 
-    `stop` is set when the tool ended the run.
+    `stop` is set when the tool ended the run, `may_retry` when another attempt may fare better.
     """
 
     text: str
     outcome: Outcome = "ok"
     whole: str | None = None
     stop: str | None = None
+    may_retry: bool = False
 
 
 class Suspended(Exception):
@@ -99,6 +100,10 @@ class CallRun(Protocol):
         Raises:
             Suspended: one of them waits for a person.
         """
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, by the clock."""
         ...
 
     async def on_thread(self, fn: Callable[[], Any]) -> Any:

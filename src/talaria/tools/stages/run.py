@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from talaria.core.errors import StopRun
+from talaria.core.errors import InvalidRequest, StopRun
 from talaria.core.text import valid_text
 from talaria.tools.chain import CallContext, Proceed, ToolOutcome
 from talaria.tools.context import ToolContext
@@ -50,7 +50,7 @@ async def _call(context: CallContext, outlet: CallOutlet) -> ToolOutcome:
     except Exception as error:  # noqa: BLE001 - a tool's body: the model is told
         words = _words(error)
         _log.warning("tool_raised", tool=tool.name, error=context.run.redactor.mask(words))
-        return ToolOutcome(words, "error")
+        return ToolOutcome(words, "error", may_retry=not isinstance(error, InvalidRequest))
 
 
 def _words(error: Exception) -> str:
