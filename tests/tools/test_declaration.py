@@ -174,7 +174,7 @@ def test_a_lambda_needs_a_name() -> None:
         ({"retries": 2}, "retries repeat its calls; declare side_effects=False, or idempotent=True"),
         ({"retries": 11, "idempotent": True}, "retries is 0 to 10, not 11"),
         ({"retries": -1, "idempotent": True}, "retries is 0 to 10, not -1"),
-        ({"isolate": "process"}, "the option 'isolate' is not available yet"),
+        ({"isolate": "thread"}, "isolate is None or, on POSIX systems, 'process', not 'thread'"),
         ({"aliases": {"nam": {}}}, "aliases name 'nam', which is no parameter; there are 'name', 'greeting'; did you"),
         (
             {"aliases": {"name": {"A": "Ada"}}},

@@ -118,15 +118,17 @@ class CallRun(Protocol):
 class CallContext:
     """One call on its way through the chain; each stage adds what it has found out.
 
-    Where arguments were repaired, `repaired` is the JSON text of those that run, and `repairs` says what was done.
+    `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
+    `repaired` is the JSON text of those that run, and `repairs` says what was done.
     """
 
-    __slots__ = ("call", "deadline", "repaired", "repairs", "run", "tool", "values")
+    __slots__ = ("arguments", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
         self.call = call
         self.tool: Tool[..., Any] = _NO_TOOL
+        self.arguments: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.repaired = ""
         self.repairs: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """`Tool`, the frozen value every part of the harness knows a tool by, and `@tool`, which makes one of a function."""
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -23,7 +24,6 @@ from talaria.tools.signature import context_parameter
 P = ParamSpec("P", default=...)
 R = TypeVar("R", default=Any)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_LATER: dict[str, Any] = {"isolate": None}
 MOST_RETRIES = 10
 
 
@@ -153,9 +153,8 @@ def _check_face(tool: Tool[..., Any]) -> None:
 
 
 def _check_options(tool: Tool[..., Any]) -> None:
-    for option, default in _LATER.items():
-        if getattr(tool, option) != default:
-            raise ToolInvalid(f"tool '{tool.name}': the option '{option}' is not available yet; leave it out")
+    if tool.isolate is not None:
+        _check_isolation(tool)
     if not 0 <= tool.retries <= MOST_RETRIES:
         raise ToolInvalid(f"tool '{tool.name}': retries is 0 to {MOST_RETRIES}, not {tool.retries!r}")
     if tool.retries and not tool.may_be_repeated:
@@ -173,6 +172,18 @@ def _check_options(tool: Tool[..., Any]) -> None:
         raise ToolInvalid(f"tool '{tool.name}': unknown_outcome is 'tell' or 'ask', not {tool.unknown_outcome!r}")
     if not isinstance(tool.approval, bool) and not callable(tool.approval):
         raise ToolInvalid(f"tool '{tool.name}': approval is True, False or a function of the call's values")
+
+
+def _check_isolation(tool: Tool[..., Any]) -> None:
+    """A process of its own has to find the function again, by its module and name."""
+    if tool.isolate != "process" or not hasattr(os, "fork"):
+        raise ToolInvalid(f"tool '{tool.name}': isolate is None or, on POSIX systems, 'process', not {tool.isolate!r}")
+    name, module = getattr(tool.fn, "__qualname__", "<unknown>"), getattr(tool.fn, "__module__", "__main__")
+    if not inspect.isfunction(tool.fn) or "<" in name or module == "__main__":
+        raise ToolInvalid(
+            f"tool '{tool.name}': isolate='process' takes a function at the top level of a module that can be "
+            f"imported, which {module}.{name} is not; move it to one"
+        )
 
 
 @overload

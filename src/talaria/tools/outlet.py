@@ -29,6 +29,25 @@ GATHER = 0.1
 _encode = msgspec.json.Encoder().encode
 
 
+class EventBudget:
+    """Checks the events of one attempt at a call, from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used = 0
+
+    def check(self, name: str, data: Any) -> Any:
+        """Return a copy of `data` as JSON values (see `ToolContext.emit` for what is refused)."""
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise ValueError(f"emit: a name has 1 to {LONGEST_NAME} characters, not {len(name)}")
+        value, size = json_value(name, data)
+        with self._lock:
+            self._used += size + EVENT_COST
+            if self._used > ALL_EVENTS_BYTES:
+                raise ValueError(f"emit: the events of this call exceed {ALL_EVENTS_BYTES} bytes; say less")
+        return value
+
+
 class CallOutlet:
     """Takes what one attempt at a call says, and records it on the event loop, until it is closed."""
 
@@ -38,11 +57,11 @@ class CallOutlet:
         self._limit = context.tool.result_limit or context.run.run.turn.limits.result_limit
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._lock = threading.Lock()  # of what other threads write: the next four
+        self._lock = threading.Lock()  # of what other threads write: the next three
         self._waiting: list[tuple[str | None, Any]] = []
         self._is_called = False
-        self._emitted = 0
         self._said = 0
+        self._budget = EventBudget()
         self._joiner = TextJoiner()
         self._text = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -50,14 +69,7 @@ class CallOutlet:
 
     def emit(self, name: str, data: Any) -> None:
         """Take an event for the client (see `ToolContext.emit`)."""
-        if not 1 <= len(name) <= LONGEST_NAME:
-            raise ValueError(f"emit: a name has 1 to {LONGEST_NAME} characters, not {len(name)}")
-        value, size = json_value(name, data)
-        with self._lock:
-            self._emitted += size + EVENT_COST
-            if self._emitted > ALL_EVENTS_BYTES:
-                raise ValueError(f"emit: the events of this call exceed {ALL_EVENTS_BYTES} bytes; say less")
-        self._hand_over(valid_text(name), value)
+        self._hand_over(valid_text(name), self._budget.check(name, data))
 
     def output(self, text: str) -> None:
         """Take a piece of text for the client (see `ToolContext.output`)."""
