@@ -193,7 +193,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
 
 def picture(state: SessionState) -> tuple[Any, ...]:
     """All that a state holds, to compare."""
-    names = ("seq", "run", "approvals", "remembered", "title", "turns", "created", "last_at")
+    names = ("seq", "run", "approvals", "remembered", "wholes", "title", "turns", "created", "last_at")
     return (
         *(getattr(state, name) for name in names),
         state.prompt.system,

@@ -25,8 +25,9 @@ from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.ports.clock import Clock
-from talaria.ports.inbox import Inbox, Letter
+from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
+from talaria.ports.store import Store
 from talaria.tools.chain import Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
@@ -48,10 +49,11 @@ class Means:
     """What this process lends to every run."""
 
     def __init__(
-        self, *, clock: Clock, inbox: Inbox, model: Model, threads: ThreadPool, recorder: Recorder | None = None
+        self, *, clock: Clock, store: Store, model: Model, threads: ThreadPool, recorder: Recorder | None = None
     ) -> None:
         self.clock = clock
-        self.inbox = inbox
+        self.inbox = store.inbox
+        self.blobs = store.blobs
         self.model = model
         self.threads = threads
         self.tasks = TaskPool()
@@ -272,6 +274,11 @@ class OpenRun:
             if not await asyncio.shield(ended):
                 call.held = True
                 raise Suspended
+
+    async def whole(self, call_id: str) -> str | None:
+        """Return the whole of a result in this session that was shortened, or None if there is none."""
+        ref = self.state.wholes.get(call_id)
+        return None if ref is None else (await self.means.blobs.get(self.state.path, ref)).decode()
 
     async def pause(self, seconds: float) -> None:
         """Wait, by the clock."""

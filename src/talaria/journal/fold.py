@@ -172,8 +172,7 @@ def _move_call(
         case ToolStarted():
             call.status, call.was_started = "started", True
         case ToolFinished():
-            call.status = "finished"
-            call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+            _finish_call(state, call, entry)
             _settle(state, run)
         case ApprovalRequested():
             call.status, call.asked, call.resolved = "asked", entry, None
@@ -190,6 +189,13 @@ def _move_call(
                 state.remembered.add(call.call.name)
         case _:
             assert_never(entry)
+
+
+def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:
+    call.status = "finished"
+    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+    if entry.blob:
+        state.wholes[entry.call_id] = entry.blob
 
 
 def _settle(state: SessionState, run: RunState) -> None:

@@ -87,8 +87,8 @@ class SessionWriter:
             raise self._broken
 
     async def close(self) -> None:
-        """Wait for an append under way, so that nothing of this writer is written later."""
-        if self._appending is not None:
+        """Wait for appends under way, so that nothing of this writer is written later."""
+        while self._appending is not None:
             await asyncio.wait([self._appending])
 
     def _append(self) -> None:

@@ -102,6 +102,10 @@ class CallRun(Protocol):
         """
         ...
 
+    async def whole(self, call_id: str) -> str | None:
+        """Return the whole of a result in this session that was shortened, or None if there is none."""
+        ...
+
     async def pause(self, seconds: float) -> None:
         """Wait, by the clock."""
         ...

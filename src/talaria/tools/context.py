@@ -1,6 +1,6 @@
 """What a tool's body may know about the call it serves."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,7 +25,8 @@ class ToolContext:
 
     `secrets` are the request's toolContext and never show in a repr. `deps` is what the agent was given.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
-    `deadline` is the event loop's time at which the call is given up, None without a limit.
+    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet` and `whole` are
+    the harness's own.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -37,6 +38,7 @@ class ToolContext:
     idempotency_key: str = ""
     deadline: float | None = None
     outlet: Outlet | None = field(default=None, repr=False)
+    whole: Callable[[str], Awaitable[str | None]] | None = field(default=None, repr=False)
 
     def emit(self, name: str, data: Any = None) -> None:
         """Send the client a `custom` event, from any thread; `data` is what has a JSON form. The model never sees it.

@@ -62,4 +62,5 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         idempotency_key=context.idempotency_key,
         deadline=context.deadline,
         outlet=outlet,
+        whole=run.whole,
     )
