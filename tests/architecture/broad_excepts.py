@@ -28,8 +28,10 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "stores/sqlite/worker.py": Boundary(1, "the store's thread: whoever waits must be told"),
     "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
     "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
-    "tools/stages/run.py": Boundary(2, "a tool's body, and the words of what it raised: the model is told"),
+    "tools/child/worker.py": Boundary(2, "a tool's body in a process of its own: the model is told"),
+    "tools/stages/run.py": Boundary(1, "a tool's body: the model is told"),
     "tools/tasks.py": Boundary(2, "a tool's task: what would end the loop becomes an error of the tool"),
     "tools/threads.py": Boundary(1, "a tool's body on a thread: its caller is told"),
+    "tools/words.py": Boundary(1, "the words of what a tool raised: the tool's own code again"),
 }
 """File below src/talaria, such as "tools/stages/run.py" → its broad excepts."""

@@ -73,3 +73,13 @@ def test_any_secret_is_masked_within_other_text(secret: str, before: bytes, afte
     assert MASK in redactor.mask(encoded)
     assert MASK in redactor.mask(quote(secret, safe=""))
     assert MASK in redactor.mask(json.dumps(secret))
+
+
+@given(st.lists(st.sampled_from(["secret", "-and-", "more", "sec", "ret", "x", "SECRET-and-more", " "]), max_size=12))
+def test_a_text_in_pieces_is_masked_like_the_whole(pieces: list[str]) -> None:
+    redactor, said, held = Redactor({"a": "secret", "b": "secret-and-more"}), "", ""
+    for piece in pieces:
+        more, held = redactor.split(held + piece)
+        said += more
+        assert len(held) < redactor.longest
+    assert said + redactor.mask(held) == redactor.mask("".join(pieces))

@@ -25,6 +25,7 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ContextSet,
+    Emitted,
     ModelFinished,
     OutputSpec,
     RunFinished,
@@ -33,6 +34,7 @@ from talaria.journal.entries import (
     RunResumed,
     StopRaised,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnOptions,
     TurnStarted,
@@ -132,6 +134,8 @@ FULL: list[AnyEntry] = [
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
     CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
+    Emitted(run="run_1", at=4, call_id="call_1", name="progress", data={"done": [1, 2.5, None]}),
+    ToolOutput(run="run_1", at=4, call_id="call_1", text="half\n"),
     RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry", answer="{}"),
 ]
 """One entry of every type, every field set to something."""
@@ -176,6 +180,8 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
     ),
     st.builds(ToolStarted, run=runs, at=st.just(0), call_id=calls, name=st.just("t")),
     st.builds(ToolFinished, run=runs, at=st.just(0), call_id=calls, name=st.just("t"), text=st.just("done")),
+    st.builds(Emitted, run=runs, at=st.just(0), call_id=calls, name=st.just("n"), data=st.just({"a": 1})),
+    st.builds(ToolOutput, run=runs, at=st.just(0), call_id=calls, text=st.just("out")),
     st.builds(StopRaised, run=runs, at=st.just(0), call_id=calls, message=st.just("stop")),
     st.builds(
         ApprovalRequested,
@@ -215,7 +221,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
 
 def picture(state: SessionState) -> tuple[Any, ...]:
     """All that a state holds, to compare."""
-    names = ("seq", "run", "approvals", "remembered", "title", "turns", "created", "last_at")
+    names = ("seq", "run", "approvals", "remembered", "wholes", "title", "turns", "created", "last_at")
     return (
         *(getattr(state, name) for name in names),
         state.prompt.system,

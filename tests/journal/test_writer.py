@@ -158,6 +158,24 @@ async def test_closing_waits_for_the_append_under_way(store: Store) -> None:
     await asyncio.gather(closing, flushing)
 
 
+async def test_what_is_pushed_follows_by_itself_and_closing_waits_for_it(store: Store) -> None:
+    held, told = HeldJournal(store.journal), list[tuple[int, str]]()
+    writer = writer_of(held, told)
+    writer.record(turn())
+    writer.push()
+    writer.record(RunParked(run="run_1", at=2, until=5))
+    writer.push()
+    assert len(held.batches) == 1
+    closing = asyncio.create_task(writer.close())
+    await asyncio.sleep(0)
+    await held.let_go()
+    assert len(held.batches) == 2
+    assert not closing.done()
+    await held.let_go()
+    await closing
+    assert [name for _, name in told] == ["TurnStarted", "RunParked"]
+
+
 async def test_letters_are_answered_with_the_entries_or_by_themselves(store: Store) -> None:
     writer = writer_of(store.journal, [])
     for key in ("a", "b"):

@@ -171,8 +171,10 @@ def test_a_lambda_needs_a_name() -> None:
         ({"result_limit": 0}, "result_limit is in characters and at least 1"),
         ({"unknown_outcome": "guess"}, "unknown_outcome is 'tell' or 'ask'"),
         ({"approval": "yes"}, "approval is True, False or a function"),
-        ({"retries": 2}, "the option 'retries' is not available yet"),
-        ({"isolate": "process"}, "the option 'isolate' is not available yet"),
+        ({"retries": 2}, "retries repeat its calls; declare side_effects=False, or idempotent=True"),
+        ({"retries": 11, "idempotent": True}, "retries is 0 to 10, not 11"),
+        ({"retries": -1, "idempotent": True}, "retries is 0 to 10, not -1"),
+        ({"isolate": "thread"}, "isolate is None or, on POSIX systems, 'process', not 'thread'"),
         ({"aliases": {"nam": {}}}, "aliases name 'nam', which is no parameter; there are 'name', 'greeting'; did you"),
         (
             {"aliases": {"name": {"A": "Ada"}}},

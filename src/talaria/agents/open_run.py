@@ -16,6 +16,8 @@ from talaria.journal.entries import (
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
+    Emitted,
+    ToolOutput,
     ToolStarted,
 )
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
@@ -23,8 +25,9 @@ from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.ports.clock import Clock
-from talaria.ports.inbox import Inbox, Letter
+from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
+from talaria.ports.store import Store
 from talaria.tools.chain import Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
@@ -46,10 +49,11 @@ class Means:
     """What this process lends to every run."""
 
     def __init__(
-        self, *, clock: Clock, inbox: Inbox, model: Model, threads: ThreadPool, recorder: Recorder | None = None
+        self, *, clock: Clock, store: Store, model: Model, threads: ThreadPool, recorder: Recorder | None = None
     ) -> None:
         self.clock = clock
-        self.inbox = inbox
+        self.inbox = store.inbox
+        self.blobs = store.blobs
         self.model = model
         self.threads = threads
         self.tasks = TaskPool()
@@ -248,6 +252,18 @@ class OpenRun:
         )
         await self.flush()
 
+    def emit(self, call: CallState, name: str, data: Any) -> None:
+        """Say something to the client, now; nothing comes of it once the call has its answer."""
+        if call.is_open:
+            self.record(Emitted(run=self.run.id, at=self.now(), call_id=call.call.id, name=name, data=data))
+            self.writer.push()
+
+    def output(self, call: CallState, text: str) -> None:
+        """Say a piece of what the call puts out, now; nothing comes of it once the call has its answer."""
+        if call.is_open:
+            self.record(ToolOutput(run=self.run.id, at=self.now(), call_id=call.call.id, text=text))
+            self.writer.push()
+
     def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
         """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
         limits = self.run.turn.limits
@@ -273,6 +289,15 @@ class OpenRun:
             if not await asyncio.shield(ended):
                 call.held = True
                 raise Suspended
+
+    async def whole(self, call_id: str) -> str | None:
+        """Return the whole of a result in this session that was shortened, or None if there is none."""
+        ref = self.state.wholes.get(call_id)
+        return None if ref is None else (await self.means.blobs.get(self.state.path, ref)).decode()
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, by the clock."""
+        await self.means.clock.sleep(seconds)
 
     async def on_thread(self, fn: Callable[[], Any]) -> Any:
         """Run a blocking function on a daemon thread, with this task's log context."""

@@ -1,6 +1,7 @@
 """What a client sees of a run: one flat event, and its place in the run's order."""
 
 import re
+from typing import Any
 
 import msgspec
 
@@ -62,10 +63,13 @@ class UsageInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, renam
 
 
 class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """One event of the stream; which fields are set depends on `type` (see the wire reference)."""
+    """One event of the stream; which fields are set depends on `type` (see the wire reference).
+
+    `data` is text or a number, and any JSON value in `custom`.
+    """
 
     type: str
-    data: str | int | None = None
+    data: Any = None
     name: str | None = None
     reason: str | None = None
     usage: UsageInfo | None = None

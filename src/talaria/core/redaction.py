@@ -43,6 +43,17 @@ class Redactor:
     def __bool__(self) -> bool:
         return self._pattern is not None
 
+    def split(self, text: str) -> tuple[str, str]:
+        """Return what of a text that goes on can be said, masked, and the rest, which may be half a secret."""
+        if self._pattern is None:
+            return text, ""
+        cut = max(0, len(text) - self.longest + 1)
+        for found in self._pattern.finditer(text):  # what begins before the cut is all there, and is what it is
+            if found.start() >= cut:
+                break
+            cut = max(cut, found.end())
+        return self.mask(text[:cut]), text[cut:]
+
     def mask(self, text: str) -> str:
         """Return `text` with every form of every secret replaced."""
         return self._pattern.sub(MASK, text) if self._pattern is not None else text

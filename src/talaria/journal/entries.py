@@ -122,6 +122,21 @@ class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     blob: str = ""
 
 
+class Emitted(Entry, frozen=True, gc=False, tag="emitted.1"):
+    """A tool said something to the client while it ran. `data` is a JSON value."""
+
+    call_id: str
+    name: str
+    data: Any = None
+
+
+class ToolOutput(Entry, frozen=True, gc=False, tag="tool_output.1"):
+    """A piece of the text that a call gives while it runs; the model does not get it."""
+
+    call_id: str
+    text: str
+
+
 class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
     """A tool ended the run."""
 
@@ -235,6 +250,8 @@ AnyEntry = (
     | ContextSet
     | ModelFinished
     | ToolStarted
+    | Emitted
+    | ToolOutput
     | ToolFinished
     | StopRaised
     | ApprovalRequested
@@ -247,7 +264,16 @@ AnyEntry = (
     | RunFinished
 )
 
-_VISIBLE = (TurnStarted, ToolStarted, ToolFinished, ApprovalRequested, ApprovalResolved, RunFinished)
+_VISIBLE = (
+    TurnStarted,
+    ToolStarted,
+    Emitted,
+    ToolOutput,
+    ToolFinished,
+    ApprovalRequested,
+    ApprovalResolved,
+    RunFinished,
+)
 
 
 def is_visible(entry: AnyEntry) -> bool:

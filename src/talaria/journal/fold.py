@@ -24,12 +24,14 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ContextSet,
+    Emitted,
     ModelFinished,
     RunFinished,
     RunParked,
     RunResumed,
     StopRaised,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnStarted,
 )
@@ -68,6 +70,8 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_verdict(state, run, entry)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
+        case Emitted() | ToolOutput():
+            pass  # for clients only
         case _:
             _move_run(state, run, entry)
 
@@ -190,8 +194,7 @@ def _move_call(
         case ToolStarted():
             call.status, call.was_started = "started", True
         case ToolFinished():
-            call.status = "finished"
-            call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+            _finish_call(state, call, entry)
             _settle(state, run)
         case ApprovalRequested():
             call.status, call.asked, call.resolved = "asked", entry, None
@@ -216,6 +219,13 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
         call.was_started = False  # a person said: run it again
     elif entry.outcome == "approved" and entry.remember:
         state.remembered.add(call.call.name)
+
+
+def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:
+    call.status = "finished"
+    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+    if entry.blob:
+        state.wholes[entry.call_id] = entry.blob
 
 
 def _settle(state: SessionState, run: RunState) -> None:

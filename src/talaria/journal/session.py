@@ -41,6 +41,7 @@ class SessionWriter:
         self._consumed: list[str] = []
         self._blobs: list[tuple[str, bytes]] = []
         self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
+        self._pushed = 0
         self._appending: asyncio.Future[int] | None = None
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._broken: Exception | None = None
@@ -65,6 +66,11 @@ class SessionWriter:
         self._blobs.append((ref, data))
         return ref
 
+    def push(self) -> None:
+        """Have all that was recorded made durable, without waiting for it."""
+        self._pushed = self._recorded
+        self._append()
+
     async def flush(self) -> None:
         """Wait until all that was recorded is durable.
 
@@ -81,8 +87,8 @@ class SessionWriter:
             raise self._broken
 
     async def close(self) -> None:
-        """Wait for an append under way, so that nothing of this writer is written later."""
-        if self._appending is not None:
+        """Wait for appends under way, so that nothing of this writer is written later."""
+        while self._appending is not None:
             await asyncio.wait([self._appending])
 
     def _append(self) -> None:
@@ -124,7 +130,7 @@ class SessionWriter:
                 waiter.set_result(None)
             else:
                 self._waiters.append((target, waiter))
-        if self._waiters:
+        if self._waiters or self._settled < self._pushed:
             self._append()
 
     def _tell(self, placed: list[tuple[int, AnyEntry]]) -> None:

@@ -122,6 +122,7 @@ class SessionState:
         "seq",
         "title",
         "turns",
+        "wholes",
     )
 
     def __init__(self, key: SessionKey) -> None:
@@ -133,6 +134,7 @@ class SessionState:
         self.run: RunState | None = None
         self.approvals: dict[str, ApprovalRequested] = {}
         self.remembered: set[str] = set()
+        self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
         self.title = ""
         self.turns = 0
         self.created = 0

@@ -10,9 +10,11 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    Emitted,
     ModelFinished,
     RunFinished,
     ToolFinished,
+    ToolOutput,
     ToolStarted,
     TurnStarted,
     is_visible,
@@ -29,13 +31,8 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
         case ModelFinished() if entry.message.calls and not entry.message.incomplete:
             calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
             events = [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
-        case ToolStarted():
-            events = [ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)]
-        case ToolFinished():
-            result = ResultInfo(
-                entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated
-            )
-            events = [ChatEvent("tool_result", tool_results=(result,))]
+        case ToolStarted() | Emitted() | ToolOutput() | ToolFinished():
+            events = [_call_event(entry)]
         case ApprovalRequested():
             call = CallInfo(entry.call_id, entry.name, entry.arguments)
             when = iso_time(entry.expires_at)
@@ -63,6 +60,21 @@ def _verdict_events(entry: AnswerRejected | AnswerAccepted) -> list[ChatEvent]:
     if isinstance(entry, AnswerAccepted) and is_visible(entry):
         events.append(ChatEvent("token", entry.text))
     return events
+
+
+def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> ChatEvent:
+    match entry:
+        case ToolStarted():
+            return ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)
+        case Emitted():
+            return ChatEvent("custom", entry.data, name=entry.name)
+        case ToolOutput():
+            return ChatEvent("tool_output", entry.text, tool_call_id=entry.call_id)
+        case ToolFinished():
+            result = ResultInfo(
+                entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated
+            )
+            return ChatEvent("tool_result", tool_results=(result,))
 
 
 def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:

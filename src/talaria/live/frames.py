@@ -1,5 +1,7 @@
 """A frame: one event with its place, encoded at most once however many clients read it."""
 
+from typing import Any
+
 import msgspec
 
 from talaria.core.events import ChatEvent, Position, write_position
@@ -29,14 +31,23 @@ class Frame:
     @property
     def size(self) -> int:
         """About how much memory it takes, in bytes."""
-        data = self.event.data
-        return OVERHEAD + (len(data) if isinstance(data, str) else 0) + (len(self._bytes) if self._bytes else 0)
+        return OVERHEAD + _size(self.event.data) + (len(self._bytes) if self._bytes else 0)
 
     def sse(self, run: bytes) -> bytes:
         """The event as SSE bytes: an id line unless it has no position, one data line, a blank line."""
         if self._bytes is None:
             self._bytes = encode_sse(run, self.position, self.event)
         return self._bytes
+
+
+def _size(data: Any) -> int:
+    match data:
+        case str():
+            return len(data)
+        case dict() | list():
+            return len(_encode(data))
+        case _:
+            return 0
 
 
 def encode_sse(run: bytes, position: Position | None, event: ChatEvent) -> bytes:

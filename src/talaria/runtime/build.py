@@ -34,6 +34,7 @@ from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.declaration import Tool
+from talaria.tools.recall import recall_tool
 from talaria.tools.threads import ThreadPool
 
 
@@ -93,9 +94,10 @@ def plan(
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
     harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
+    builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
 
     def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, asks_for)
+        return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
     return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes)
 
@@ -114,7 +116,7 @@ async def build(plan: Plan) -> Parts:
     kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
-    means = Means(clock=clock, inbox=store.inbox, model=model, threads=threads, recorder=transcripts)
+    means = Means(clock=clock, store=store, model=model, threads=threads, recorder=transcripts)
     grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:

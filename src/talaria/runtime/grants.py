@@ -1,5 +1,9 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import SecretsLost
@@ -10,16 +14,28 @@ from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
+from talaria.tools.declaration import Tool
 
 
 class CatalogGrants:
-    """Grants out of the catalog; `harness` is the harness's system prompt, `asks_for` names tools that need consent."""
+    """Grants out of the catalog; `harness` is the harness's system prompt, `asks_for` names tools that need consent.
 
-    def __init__(self, catalog: Catalog, secrets: Secrets, harness: str, asks_for: frozenset[str]) -> None:
+    Every turn that has tools has the `builtin` ones, too, last: the list must not change while a session goes on.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        secrets: Secrets,
+        harness: str,
+        asks_for: frozenset[str],
+        builtin: tuple[Tool[..., Any], ...] = (),
+    ) -> None:
         self._catalog = catalog
         self._secrets = secrets
         self._harness = harness
         self._asks_for = asks_for
+        self._builtin = builtin
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn.
@@ -28,7 +44,7 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        specs = tuple(tool.spec for tool in self._catalog.tools(agent, turn.tools))
+        specs = tuple(tool.spec for tool in self._tools(agent, turn.tools))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
         if output is None or not output.tool:
@@ -48,10 +64,17 @@ class CatalogGrants:
             names = ", ".join(turn.secrets)
             raise SecretsLost(f"the secrets of this run ({names}) were lost in a restart; send the request again")
         return Granted(
-            self._catalog.tools(agent, turn.tools),
+            self._tools(agent, turn.tools),
             secrets=secrets,
             principal=principal,
             deps=agent.deps,
             asks_for=self._asks_for,
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
         )
+
+    def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+        chosen = self._catalog.tools(agent, allow)
+        if not chosen:
+            return ()
+        names = {tool.name for tool in chosen}
+        return (*chosen, *(tool for tool in self._builtin if tool.name not in names))

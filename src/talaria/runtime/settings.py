@@ -100,7 +100,7 @@ class ApprovalSettings(Section):
 
 
 class LimitSettings(Section):
-    """What one run may take. Times in seconds, results in characters."""
+    """What one run may take. Times in seconds, results in characters; `recall` offers the rest of shortened ones."""
 
     max_tool_calls: Count = 150
     max_calls_per_tool: Count = 40
@@ -108,6 +108,7 @@ class LimitSettings(Section):
     tool_timeout: Positive = 60
     tool_result_limit: Annotated[int, Field(ge=100)] = 20_000
     output_repairs: Annotated[int, Field(ge=0, le=20)] = 2
+    recall: bool = True
     threads: Count = 32
 
 

@@ -3,6 +3,7 @@
 from itertools import islice
 from typing import Any, NamedTuple
 
+from talaria.tools.binding import Binding
 from talaria.tools.coercion.parts import Notes
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
@@ -61,14 +62,21 @@ def bind(tool: Tool[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ArgumentsInvalid: a value fits the schema, but not the parameter's type.
     """
-    if tool.binding is None:
-        return arguments
+    return arguments if tool.binding is None else bind_with(tool.name, tool.binding, arguments)
+
+
+def bind_with(name: str, binding: Binding, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return a value for every parameter, where `name` is what errors call the tool.
+
+    Raises:
+        ArgumentsInvalid: a value fits the schema, but not the parameter's type.
+    """
     try:
-        return tool.binding.values(arguments)
+        return binding.values(arguments)
     except RecursionError as error:
-        raise invalid(tool.name, [TOO_DEEP]) from error
+        raise invalid(name, [TOO_DEEP]) from error
     except ValueError as error:
-        raise invalid(tool.name, from_binding(error)) from error
+        raise invalid(name, from_binding(error)) from error
 
 
 def _problems(tool: Tool[..., Any], coerced: Any, notes: Notes) -> list[Problem]:

@@ -16,13 +16,14 @@ from talaria.tools.health import ArgumentHealth
 class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
     """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
 
-    `stop` is set when the tool ended the run.
+    `stop` is set when the tool ended the run, `may_retry` when another attempt may fare better.
     """
 
     text: str
     outcome: Outcome = "ok"
     whole: str | None = None
     stop: str | None = None
+    may_retry: bool = False
 
 
 class Suspended(Exception):
@@ -81,6 +82,14 @@ class CallRun(Protocol):
         """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
         ...
 
+    def emit(self, call: CallState, name: str, data: Any) -> None:
+        """Record something for the client, to be told at once."""
+        ...
+
+    def output(self, call: CallState, text: str) -> None:
+        """Record a piece of what the call puts out, to be told at once."""
+        ...
+
     def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
         """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
         ...
@@ -91,6 +100,14 @@ class CallRun(Protocol):
         Raises:
             Suspended: one of them waits for a person.
         """
+        ...
+
+    async def whole(self, call_id: str) -> str | None:
+        """Return the whole of a result in this session that was shortened, or None if there is none."""
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, by the clock."""
         ...
 
     async def on_thread(self, fn: Callable[[], Any]) -> Any:
@@ -105,15 +122,17 @@ class CallRun(Protocol):
 class CallContext:
     """One call on its way through the chain; each stage adds what it has found out.
 
-    Where arguments were repaired, `repaired` is the JSON text of those that run, and `repairs` says what was done.
+    `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
+    `repaired` is the JSON text of those that run, and `repairs` says what was done.
     """
 
-    __slots__ = ("began", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
+    __slots__ = ("arguments", "began", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
         self.call = call
         self.tool: Tool[..., Any] = _NO_TOOL
+        self.arguments: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.repaired = ""
         self.repairs: tuple[str, ...] = ()

@@ -1,10 +1,22 @@
 """What a tool's body may know about the call it serves."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from talaria.core.principal import Principal
+
+
+class Outlet(Protocol):
+    """Takes what a tool says while it runs."""
+
+    def emit(self, name: str, data: Any) -> None:
+        """Take an event for the client."""
+        ...
+
+    def output(self, text: str) -> None:
+        """Take a piece of text for the client."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +25,8 @@ class ToolContext:
 
     `secrets` are the request's toolContext and never show in a repr. `deps` is what the agent was given.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
-    `deadline` is the event loop's time at which the call is given up, None without a limit.
+    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet` and `whole` are
+    the harness's own.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -24,3 +37,25 @@ class ToolContext:
     tool_call_id: str = ""
     idempotency_key: str = ""
     deadline: float | None = None
+    outlet: Outlet | None = field(default=None, repr=False)
+    whole: Callable[[str], Awaitable[str | None]] | None = field(default=None, repr=False)
+
+    def emit(self, name: str, data: Any = None) -> None:
+        """Send the client a `custom` event, from any thread; `data` is what has a JSON form. The model never sees it.
+
+        Without a run (in a test of the function alone), and once the call is over, nothing comes of it.
+
+        Raises:
+            TypeError: the data has no JSON form.
+            ValueError: the name is not 1 to 128 characters, the data more than 32 KiB, or that of all events 1 MiB.
+        """
+        if self.outlet is not None:
+            self.outlet.emit(name, data)
+
+    def output(self, text: str) -> None:
+        """Send the client text while the tool runs, as `tool_output` events, from any thread.
+
+        The text is gathered for up to 100 ms, and cut at the tool's result limit. The model gets only the result.
+        """
+        if self.outlet is not None:
+            self.outlet.output(text)

@@ -1,6 +1,7 @@
 """`Tool`, the frozen value every part of the harness knows a tool by, and `@tool`, which makes one of a function."""
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -23,7 +24,7 @@ from talaria.tools.signature import context_parameter
 P = ParamSpec("P", default=...)
 R = TypeVar("R", default=Any)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_LATER: dict[str, Any] = {"retries": 0, "isolate": None}
+MOST_RETRIES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +35,10 @@ class Tool(Generic[P, R]):
     agree to a call, or a function that says so of the call's values (`bind`), a dict by parameter. `idempotent`: a
     repeated call with the same key does no harm. `side_effects`: False where any repetition is safe. `outside`, None
     like side_effects: effects beyond the sandbox. `untrusted`: results come from outside. `parallel`, None for only
-    without side effects. `timeout`: seconds. `unknown_outcome`: what to do when a crash hid how a call ended.
-    `result_limit`: characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never
-    returns anything. `binding` is set by `@tool`.
+    without side effects. `timeout`: seconds, all attempts together. `retries`: attempts after one that failed, only
+    where a repetition does no harm. `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`:
+    characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never returns
+    anything. `binding` is set by `@tool`.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong, or not available yet.
@@ -151,9 +153,15 @@ def _check_face(tool: Tool[..., Any]) -> None:
 
 
 def _check_options(tool: Tool[..., Any]) -> None:
-    for option, default in _LATER.items():
-        if getattr(tool, option) != default:
-            raise ToolInvalid(f"tool '{tool.name}': the option '{option}' is not available yet; leave it out")
+    if tool.isolate is not None:
+        _check_isolation(tool)
+    if not 0 <= tool.retries <= MOST_RETRIES:
+        raise ToolInvalid(f"tool '{tool.name}': retries is 0 to {MOST_RETRIES}, not {tool.retries!r}")
+    if tool.retries and not tool.may_be_repeated:
+        raise ToolInvalid(
+            f"tool '{tool.name}': retries repeat its calls; declare side_effects=False, or idempotent=True if a "
+            "repeated call with the same ctx.idempotency_key does no harm"
+        )
     if tool.timeout is not None and tool.timeout <= 0:
         raise ToolInvalid(f"tool '{tool.name}': timeout is in seconds and more than 0, not {tool.timeout!r}")
     if tool.result_limit is not None and tool.result_limit < 1:
@@ -166,6 +174,18 @@ def _check_options(tool: Tool[..., Any]) -> None:
         raise ToolInvalid(f"tool '{tool.name}': approval must be a plain function; an async one is always true")
     if not isinstance(tool.approval, bool) and not callable(tool.approval):
         raise ToolInvalid(f"tool '{tool.name}': approval is True, False or a function of the call's values")
+
+
+def _check_isolation(tool: Tool[..., Any]) -> None:
+    """A process of its own has to find the function again, by its module and name."""
+    if tool.isolate != "process" or not hasattr(os, "fork"):
+        raise ToolInvalid(f"tool '{tool.name}': isolate is None or, on POSIX systems, 'process', not {tool.isolate!r}")
+    name, module = getattr(tool.fn, "__qualname__", "<unknown>"), getattr(tool.fn, "__module__", "__main__")
+    if not inspect.isfunction(tool.fn) or "<" in name or module == "__main__":
+        raise ToolInvalid(
+            f"tool '{tool.name}': isolate='process' takes a function at the top level of a module that can be "
+            f"imported, which {module}.{name} is not; move it to one"
+        )
 
 
 @overload

@@ -9,8 +9,22 @@ from talaria.tools.stages.mask import mask
 from talaria.tools.stages.once import once
 from talaria.tools.stages.order import order
 from talaria.tools.stages.permission import permission
+from talaria.tools.stages.retry import retry
 from talaria.tools.stages.run import run
 from talaria.tools.stages.timeout import timeout
 from talaria.tools.stages.trim import trim
 
-STAGES: tuple[Stage, ...] = (known, arguments, permission, limits, approval, order, once, trim, mask, timeout, run)
+STAGES: tuple[Stage, ...] = (
+    known,
+    arguments,
+    permission,
+    limits,
+    approval,
+    order,
+    once,
+    trim,
+    mask,
+    timeout,
+    retry,
+    run,
+)

@@ -18,6 +18,7 @@ async def arguments(context: CallContext, proceed: Proceed) -> ToolOutcome:
     tool, health = context.tool, context.run.argument_health
     try:
         read = read_arguments(tool, context.call.arguments)
+        context.arguments = read.values
         context.values = bind(tool, read.values)
     except ArgumentsInvalid as error:
         failure = Failure(context.run.run.id, tool.name, context.call.arguments, error.message)

@@ -1,6 +1,9 @@
 """Trim: a result longer than the limit reaches the model as its head and tail."""
 
+import json
+
 from talaria.tools.chain import CallContext, Proceed, ToolOutcome
+from talaria.tools.recall import RECALL, is_recall
 
 
 async def trim(context: CallContext, proceed: Proceed) -> ToolOutcome:
@@ -9,12 +12,17 @@ async def trim(context: CallContext, proceed: Proceed) -> ToolOutcome:
     limit = context.tool.result_limit or context.run.run.turn.limits.result_limit
     if len(done.text) <= limit:
         return done
-    return ToolOutcome(shorten(done.text, limit), done.outcome, done.text, done.stop)
+    call_id = context.call.call.id if is_recall(context.run.tools.get(RECALL)) else ""
+    return ToolOutcome(shorten(done.text, limit, call_id), done.outcome, done.text, done.stop)
 
 
-def shorten(text: str, limit: int) -> str:
-    """Return about `limit` characters: two thirds from the beginning, one third from the end, and what was left out."""
+def shorten(text: str, limit: int, call_id: str = "") -> str:
+    """Return about `limit` characters: two thirds from the beginning, one third from the end, and what was left out.
+
+    `call_id`: under which the model can recall the rest; empty where it cannot.
+    """
     head, tail = limit * 2 // 3, limit // 3
     cut = text[head : len(text) - tail]
-    note = f"\n\n[… {len(cut)} of {len(text)} characters ({cut.count(chr(10))} lines) left out …]\n\n"
+    how = f"; {RECALL}(call_id={json.dumps(call_id)}, offset={head}) shows them" if call_id else ""
+    note = f"\n\n[… {len(cut)} of {len(text)} characters ({cut.count(chr(10))} lines) left out{how} …]\n\n"
     return text[:head] + note + (text[-tail:] if tail else "")
