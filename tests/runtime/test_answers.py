@@ -215,7 +215,7 @@ async def test_an_answer_given_in_a_call_is_said_once_it_is_accepted(store: str)
         messages = await here.messages()
         assert_valid_wire(messages)
         assert messages[-1] == {"role": "assistant", "content": GOOD}
-    assert [tool.name for tool in model.requests[0].prompt.tools] == ["look", "final_answer"]
+    assert [tool.name for tool in model.requests[0].prompt.tools] == ["look", "recall", "final_answer"]
     assert model.requests[0].prompt is model.requests[1].prompt
     assert model.requests[0].output_schema is None
 
