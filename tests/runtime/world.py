@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from talaria import Agent, ChatEvent, Principal, Runtime, Tool
+from talaria import Agent, ChatEvent, Principal, Runtime
 from talaria.core.events import START, Position, write_position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, ToolMessage
@@ -122,7 +122,7 @@ class World:
 async def world(
     model: Model | None = None,
     *,
-    tools: Sequence[Tool[..., Any]] = (),
+    tools: Sequence[object] = (),
     agents: Sequence[Agent] = (),
     clock: FakeClock | None = None,
     store: str = "memory://",

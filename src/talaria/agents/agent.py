@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from talaria.tools.declaration import Tool
+from talaria.tools.methods import tools_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,11 +13,24 @@ class AgentSpec:
     """The tool-calling agent.
 
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
-    registered tools and groups (`group:files`); None means all that are registered. `deps` is handed to its tools.
+    registered tools and groups (`group:files`), or objects whose methods are tools, which gives all of them; None means
+    all that are registered. `deps` is handed to its tools.
+
+    Raises:
+        ToolInvalid: something in `tools` is none, or a method that is not bound.
     """
 
     name: str
     model: str = ""
     instructions: str = ""
-    tools: Sequence[Tool[..., Any] | str] | None = None
+    tools: Sequence[object] | None = None
     deps: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.tools is not None:
+            object.__setattr__(self, "tools", tools_of(self.tools))
+
+    @property
+    def chosen(self) -> tuple[Tool[..., Any] | str, ...] | None:
+        """`tools`, with objects replaced by the tools that they have."""
+        return cast("tuple[Tool[..., Any] | str, ...] | None", self.tools)

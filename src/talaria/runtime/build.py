@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Means
@@ -32,7 +31,6 @@ from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
-from talaria.tools.declaration import Tool
 from talaria.tools.threads import ThreadPool
 
 
@@ -78,7 +76,7 @@ def plan(
     model: Model | None,
     clock: Clock | None,
     agents: Sequence[AgentSpec],
-    tools: Sequence[Tool[..., Any]],
+    tools: Sequence[object],
 ) -> Plan:
     """Read what the configuration names.
 

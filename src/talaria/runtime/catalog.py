@@ -9,6 +9,8 @@ from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
+from talaria.tools.errors import ToolInvalid
+from talaria.tools.methods import tools_of
 from talaria.tools.registry import Registry
 
 DEFAULT_AGENT = "assistant"
@@ -23,14 +25,16 @@ class Catalog:
 
     def add_agent(self, agent: AgentSpec) -> None:
         """Register an agent and its tools; the same name again replaces the agent."""
-        for tool in agent.tools or ():
+        for tool in agent.chosen or ():
             if isinstance(tool, Tool):
                 self.registry.add(tool)
         self._agents[agent.name] = agent
 
-    def add_tools(self, tools: Iterable[Tool[..., Any]]) -> None:
-        """Register tools."""
-        for tool in tools:
+    def add_tools(self, tools: Iterable[object]) -> None:
+        """Register tools, and those of objects whose methods are tools."""
+        for tool in tools_of(tools):
+            if isinstance(tool, str):
+                raise ToolInvalid(f"tools: '{tool}' is a name; give the tool itself")
             self.registry.add(tool)
 
     @property
@@ -60,11 +64,11 @@ class Catalog:
         Raises:
             InvalidRequest: a name is unknown.
         """
-        own = None if agent.tools is None else [t.name if isinstance(t, Tool) else t for t in agent.tools]
+        own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         return self.registry.select(allow, own)
 
 
-def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[Tool[..., Any]]) -> Catalog:
+def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[object]) -> Catalog:
     """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
 
     Raises:

@@ -13,7 +13,6 @@ from talaria.core.principal import Principal
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model
 from talaria.runtime.results import RunResult
-from talaria.tools.declaration import Tool
 
 if TYPE_CHECKING:  # what a runtime is made of takes half a second to import; whoever opens one waits for it
     from talaria.runtime.admission import Submitted
@@ -25,7 +24,8 @@ class Runtime:
     """Where agents run. Open it with `async with`; one runtime serves any number of agents and sessions.
 
     `config` is a mapping with the keys of talaria.yaml, a path to such a file, or None for ./talaria.yaml and the
-    environment. `agents` and `tools` are registered beside the configured ones. `model` and `clock` replace the
+    environment. `agents` and `tools` are registered beside the configured ones; an
+    object whose methods are tools stands for all of them. `model` and `clock` replace the
     configured models and the machine's clock (tests).
 
     Raises:
@@ -37,7 +37,7 @@ class Runtime:
         config: "Mapping[str, Any] | str | os.PathLike[str] | Settings | None" = None,
         *,
         agents: Sequence[AgentSpec] = (),
-        tools: Sequence[Tool[..., Any]] = (),
+        tools: Sequence[object] = (),
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
