@@ -9,6 +9,7 @@ from talaria.runtime.results import RunResult
 from talaria.runtime.runtime import Runtime
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool, tool
+from talaria.tools.own_stages import StageCall, StageResult, stage
 
 __all__ = [
     "Agent",
@@ -16,10 +17,13 @@ __all__ = [
     "Principal",
     "RunResult",
     "Runtime",
+    "StageCall",
+    "StageResult",
     "StopRun",
     "TalariaError",
     "Tool",
     "ToolContext",
     "Usage",
+    "stage",
     "tool",
 ]

@@ -18,6 +18,7 @@ from talaria.runtime.request import ChatRequest
 from talaria.runtime.runtime import Runtime as AnyRuntime
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import ScriptedModel
+from talaria.tools.own_stages import OwnStage
 from tests.polling import eventually
 
 LIMIT = 10.0
@@ -123,6 +124,7 @@ async def world(
     model: Model | None = None,
     *,
     tools: Sequence[object] = (),
+    stages: Sequence[OwnStage] = (),
     agents: Sequence[Agent] = (),
     clock: FakeClock | None = None,
     store: str = "memory://",
@@ -132,7 +134,7 @@ async def world(
     model = model or ScriptedModel()
     clock = clock or FakeClock()
     settings = {"store": {"url": store}} | config
-    async with Runtime(settings, model=model, clock=clock, tools=tools, agents=agents) as runtime:
+    async with Runtime(settings, model=model, clock=clock, tools=tools, stages=stages, agents=agents) as runtime:
         yield World(runtime, model, clock)
 
 

@@ -8,10 +8,6 @@ from talaria.agents.open_run import OpenRun
 from talaria.agents.tool_step import close_calls, run_tools
 from talaria.journal.entries import CancelRequested, RunFinished, RunParked
 from talaria.journal.letters import DecisionBody
-from talaria.tools.chain import fold
-from talaria.tools.stages import STAGES
-
-CHAIN = fold(STAGES)
 
 
 class Ended(Enum):
@@ -30,7 +26,7 @@ async def drive(session: OpenRun) -> Ended:
             case CallModel(tools):
                 await session.attend(call_model(session, tools=tools))
             case RunTools(calls):
-                await session.attend(run_tools(session, CHAIN, calls))
+                await session.attend(run_tools(session, session.means.chain, calls))
             case Expire(asked):
                 await session.close_questions(asked, DecisionBody("expired"))
             case Park(until):

@@ -25,9 +25,10 @@ from talaria.live.buffer import LiveBuffer
 from talaria.ports.clock import Clock
 from talaria.ports.inbox import Inbox, Letter
 from talaria.ports.model import Model, ModelRequest
-from talaria.tools.chain import Suspended
+from talaria.tools.chain import Proceed, Suspended, fold
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.stages import STAGES
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
 
@@ -43,10 +44,17 @@ class Recorder(Protocol):
 
 
 class Means:
-    """What this process lends to every run."""
+    """What this process lends to every run. `chain` is what every tool call goes through."""
 
     def __init__(
-        self, *, clock: Clock, inbox: Inbox, model: Model, threads: ThreadPool, recorder: Recorder | None = None
+        self,
+        *,
+        clock: Clock,
+        inbox: Inbox,
+        model: Model,
+        threads: ThreadPool,
+        recorder: Recorder | None = None,
+        chain: Proceed | None = None,
     ) -> None:
         self.clock = clock
         self.inbox = inbox
@@ -54,6 +62,7 @@ class Means:
         self.threads = threads
         self.tasks = TaskPool()
         self.recorder = recorder
+        self.chain = chain or fold(STAGES)
         self.argument_health = ArgumentHealth(clock.now)
 
 

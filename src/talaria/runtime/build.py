@@ -31,6 +31,8 @@ from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
+from talaria.tools.chain import fold
+from talaria.tools.own_stages import OwnStage, chain_with
 from talaria.tools.threads import ThreadPool
 
 
@@ -77,13 +79,14 @@ def plan(
     clock: Clock | None,
     agents: Sequence[AgentSpec],
     tools: Sequence[object],
+    stages: Sequence[OwnStage],
 ) -> Plan:
     """Read what the configuration names.
 
     Raises:
         ConfigurationError: something that the configuration names is not there.
     """
-    catalog = load_catalog(settings, agents, tools)
+    catalog = load_catalog(settings, agents, tools, stages)
     harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
 
     def grants(secrets: Secrets) -> CatalogGrants:
@@ -105,7 +108,8 @@ async def build(plan: Plan) -> Parts:
     kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
-    means = Means(clock=clock, inbox=store.inbox, model=model, threads=threads, recorder=transcripts)
+    chain = fold(chain_with(plan.catalog.stages))
+    means = Means(clock=clock, inbox=store.inbox, model=model, threads=threads, recorder=transcripts, chain=chain)
     grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:

@@ -11,16 +11,18 @@ from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.methods import tools_of
+from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
 
 DEFAULT_AGENT = "assistant"
 
 
 class Catalog:
-    """Agents by name, and one registry of tools. The first configured agent is the default."""
+    """Agents by name, one registry of tools, the stages of one's own. The first configured agent is the default."""
 
     def __init__(self) -> None:
         self.registry = Registry()
+        self.stages: tuple[OwnStage, ...] = ()
         self._agents: dict[str, AgentSpec] = {}
 
     def add_agent(self, agent: AgentSpec) -> None:
@@ -68,7 +70,9 @@ class Catalog:
         return self.registry.select(allow, own)
 
 
-def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[object]) -> Catalog:
+def load_catalog(
+    settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[object], stages: Sequence[OwnStage] = ()
+) -> Catalog:
     """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
 
     Raises:
@@ -78,12 +82,15 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
     catalog = Catalog()
     found: list[AgentSpec] = list(agents)
     catalog.add_tools(tools)
+    catalog.stages = tuple(stages)
     for name in settings.plugins:
         for value in _import(name):
             if isinstance(value, Tool):
                 catalog.registry.add(cast("Tool[..., Any]", value))
             elif isinstance(value, AgentSpec):
                 found.append(value)
+            elif isinstance(value, OwnStage):
+                catalog.stages += (value,)
     for each in settings.agents:
         catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
     for agent in found:

@@ -13,6 +13,7 @@ from talaria.core.principal import Principal
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model
 from talaria.runtime.results import RunResult
+from talaria.tools.own_stages import OwnStage
 
 if TYPE_CHECKING:  # what a runtime is made of takes half a second to import; whoever opens one waits for it
     from talaria.runtime.admission import Submitted
@@ -25,7 +26,8 @@ class Runtime:
 
     `config` is a mapping with the keys of talaria.yaml, a path to such a file, or None for ./talaria.yaml and the
     environment. `agents` and `tools` are registered beside the configured ones; an
-    object whose methods are tools stands for all of them. `model` and `clock` replace the
+    object whose methods are tools stands for all of them. `stages`, made by `@stage`, join
+    the chain of every tool call before those of plugins. `model` and `clock` replace the
     configured models and the machine's clock (tests).
 
     Raises:
@@ -38,6 +40,7 @@ class Runtime:
         *,
         agents: Sequence[AgentSpec] = (),
         tools: Sequence[object] = (),
+        stages: Sequence[OwnStage] = (),
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -45,7 +48,7 @@ class Runtime:
         from talaria.runtime.configure import read_settings  # noqa: PLC0415
 
         self.settings: Settings = read_settings(config)
-        self._plan = plan(self.settings, model, clock, agents, tools)
+        self._plan = plan(self.settings, model, clock, agents, tools, stages)
         self._parts: Parts | None = None
 
     @property
