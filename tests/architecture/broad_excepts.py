@@ -26,9 +26,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "stores/sqlite/reader.py": Boundary(1, "a query: it must not hurt the others"),
     "stores/sqlite/worker.py": Boundary(1, "the store's thread: whoever waits must be told"),
     "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
-    "tools/own_stages.py": Boundary(
-        2, "one's own stage: the call does not pass; what the chain raised is raised again"
-    ),
+    "tools/own_chain.py": Boundary(2, "one's own stage: the call does not pass; what the chain raised is raised again"),
     "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
     "tools/stages/run.py": Boundary(2, "a tool's body, and the words of what it raised: the model is told"),
     "tools/tasks.py": Boundary(2, "a tool's task: what would end the loop becomes an error of the tool"),

@@ -1,6 +1,7 @@
 """Stages of one's own: where they stand, what they may do, and that nothing passes one that fails."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,11 @@ from talaria import Agent, Principal, StageCall, StageResult, StopRun, stage, to
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import ToolFinished, ToolStarted
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
-from talaria.tools.own_stages import FAILED, LEFT, WITHHELD, Go, OwnStage, chain_with
+from talaria.tools.own_chain import FAILED, LEFT, WITHHELD, chain_with
+from talaria.tools.own_stages import PLACES, Go, OwnStage
 from talaria.tools.stages import STAGES
 from tests.runtime.tools import Shop
 from tests.runtime.world import end_of, told, world
-
-
-async def through(call: StageCall, proceed: Go) -> StageResult:
-    return await proceed()
 
 
 def selling(*what: str) -> ScriptedModel:
@@ -32,17 +30,25 @@ async def sold(shop: Shop, *stages: OwnStage) -> tuple[list[ToolFinished], list[
         return [each for each in await here.entries() if isinstance(each, ToolFinished)], await here.tales()
 
 
-def test_stages_stand_where_they_say_and_keep_their_order() -> None:
-    first, second, third = (
-        stage(after="permission")(through),
-        stage(before="limits")(through),
-        stage(before="run")(through),
-    )
-    chain = chain_with([third, second, first, second])
-    names = [each.name if isinstance(each, OwnStage) else each.__name__ for each in chain]
-    assert chain.index(second) + 1 == chain.index(first) == names.index("limits") - 1
-    assert names[-2:] == ["through", "run"]
-    assert len(chain) == len(STAGES) + 3
+def test_places_are_named_as_the_chain_names_its_stages() -> None:
+    assert tuple(getattr(each, "__name__", "") for each in STAGES) == PLACES
+
+
+async def test_stages_stand_where_they_say_and_keep_their_order() -> None:
+    met: list[str] = []
+
+    def named(name: str) -> Callable[[StageCall, Go], Awaitable[StageResult]]:
+        async def one(call: StageCall, proceed: Go) -> StageResult:
+            met.append(name)
+            return await proceed()
+
+        return one
+
+    late, early = stage(before="run")(named("late")), stage(after="arguments")(named("early"))
+    first, second = stage(after="permission")(named("first")), stage(before="limits")(named("second"))
+    await sold(Shop(), late, first, second, early, first)
+    assert met == ["early", "first", "second", "late"]
+    assert len(chain_with([late, first, first])) == len(STAGES) + 2
 
 
 @pytest.mark.parametrize(
@@ -202,7 +208,7 @@ async def test_a_stage_may_end_the_run() -> None:
     assert end_of(events) == ("error", "tool_failed")
 
 
-async def test_a_cancel_goes_through_a_stage(clock: Any = None) -> None:
+async def test_a_cancel_goes_through_a_stage() -> None:
     @stage(after="limits")
     async def stubborn(call: StageCall, proceed: Go) -> StageResult:
         try:
@@ -229,6 +235,6 @@ async def closed(call: StageCall, proceed):
 
 async def test_a_plugin_brings_stages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "closing_plugin.py").write_text(PLUGIN)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType]
     async with world(selling("cup"), tools=Shop().tools, plugins=["closing_plugin"]) as here:
         assert "tool_result sell: closed by the plugin" in told(await here.ask())

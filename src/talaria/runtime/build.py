@@ -32,7 +32,8 @@ from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
-from talaria.tools.own_stages import OwnStage, chain_with
+from talaria.tools.own_chain import chain_with
+from talaria.tools.own_stages import OwnStage
 from talaria.tools.threads import ThreadPool
 
 
