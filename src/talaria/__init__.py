@@ -10,6 +10,7 @@ from talaria.runtime.runtime import Runtime
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool, tool
 from talaria.tools.own_stages import StageCall, StageResult, stage
+from talaria.tools.session import Session
 
 __all__ = [
     "Agent",
@@ -17,6 +18,7 @@ __all__ = [
     "Principal",
     "RunResult",
     "Runtime",
+    "Session",
     "StageCall",
     "StageResult",
     "StopRun",

@@ -33,6 +33,7 @@ from talaria.journal.entries import (
     ToolStarted,
     TurnOptions,
     TurnStarted,
+    VariableSet,
 )
 from talaria.journal.state import SessionState
 from talaria.ports.model import ToolSpec
@@ -119,6 +120,7 @@ FULL: list[AnyEntry] = [
         comment="no",
         remember=True,
     ),
+    VariableSet(run="run_1", at=1_800_000_000_000, name="cart", value={"items": [1, 2.5, None, "你好"]}),
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
     CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
@@ -177,6 +179,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         expires_at=st.just(9),
     ),
     st.builds(ApprovalResolved, run=runs, at=st.just(0), request_id=asks, call_id=calls, outcome=outcomes),
+    st.builds(VariableSet, run=runs, at=st.just(0), name=st.just("cart"), value=st.sampled_from([1, None])),
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
     st.builds(CancelRequested, run=runs, at=st.just(0)),

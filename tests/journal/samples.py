@@ -28,6 +28,7 @@ from talaria.journal.entries import (
     ToolStarted,
     TurnOptions,
     TurnStarted,
+    VariableSet,
 )
 from talaria.ports.model import ToolSpec
 
@@ -98,6 +99,7 @@ ENTRIES: tuple[AnyEntry, ...] = (
         comment="c",
         remember=True,
     ),
+    VariableSet(run=RUN, at=AT, name="cart", value={"items": [1, 2.5, None, "你好"]}),
     RunParked(run=RUN, at=AT, until=AT + 5),
     RunResumed(run=RUN, at=AT, why="recovered"),
     CancelRequested(run=RUN, at=AT, why="superseded", by="bob"),

@@ -6,8 +6,10 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol
 
+import msgspec
 import structlog
 
+from talaria.core.errors import Conflict, InvalidRequest
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -17,6 +19,7 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ToolStarted,
+    VariableSet,
 )
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
 from talaria.journal.session import SessionWriter
@@ -28,6 +31,7 @@ from talaria.ports.model import Model, ModelRequest
 from talaria.tools.chain import Proceed, Suspended, fold
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.session import Session
 from talaria.tools.stages import STAGES
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
@@ -102,6 +106,8 @@ class OpenRun:
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
         self.log = _log.bind()  # once: the lazy logger would do so for every line
+        self.session = Session(writer.state, granted.principal, self.set_variable)
+        self._is_left = False
         self._scope: asyncio.Timeout | None = None
         self._interrupts = 0
         self._not_before = 0
@@ -135,6 +141,25 @@ class OpenRun:
     async def flush(self) -> None:
         """Wait until all that was recorded is durable."""
         await self.writer.flush()
+
+    async def set_variable(self, name: str, value: Any) -> None:
+        """Record a variable of the session; returns once that is durable.
+
+        Raises:
+            Conflict: this process does not drive the run any more.
+            InvalidRequest: it holds a secret of the request, which is never recorded.
+        """
+        if self._is_left or self.run.finished is not None:
+            raise Conflict(f"the run has ended or parked; '{name}' is not set")
+        said = msgspec.json.encode([name, value]).decode()
+        if self.redactor.mask(said) != said:
+            raise InvalidRequest(f"session.set: '{name}' would hold a secret of the request; keep none in variables")
+        self.record(VariableSet(run=self.run.id, at=self.now(), name=name, value=value))
+        await self.flush()
+
+    def leave(self) -> None:
+        """This process drives the run no more; what still runs of its tools records nothing."""
+        self._is_left = True
 
     # Being interrupted
 

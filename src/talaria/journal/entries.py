@@ -5,7 +5,7 @@ golden files of every version are kept by the tests. `at` is milliseconds since 
 `task` is empty for the main thread, else the subagent thread that the entry belongs to.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -146,6 +146,13 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     remember: bool = False
 
 
+class VariableSet(Entry, frozen=True, gc=False, tag="variable_set.1"):
+    """A tool set a variable of the session; None removes it."""
+
+    name: str
+    value: Any = None
+
+
 class RunParked(Entry, frozen=True, gc=False, tag="run_parked.1"):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
@@ -194,6 +201,7 @@ AnyEntry = (
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
+    | VariableSet
     | RunParked
     | RunResumed
     | CancelRequested

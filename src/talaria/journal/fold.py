@@ -30,9 +30,10 @@ from talaria.journal.entries import (
     ToolFinished,
     ToolStarted,
     TurnStarted,
+    VariableSet,
 )
 from talaria.journal.history import normalise
-from talaria.journal.state import CallState, RunState, SessionState
+from talaria.journal.state import CallState, RunState, SessionState, with_variable
 from talaria.journal.views import last_position
 from talaria.ports.model import Prompt
 
@@ -53,6 +54,9 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
         return
     if isinstance(entry, ContextSet):
         _set_context(state, entry)
+        return
+    if isinstance(entry, VariableSet):
+        state.variables = with_variable(state.variables, entry.name, entry.value)
         return
     run = state.run
     if run is None or run.id != entry.run or run.finished is not None:

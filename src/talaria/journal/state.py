@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -108,6 +108,7 @@ class SessionState:
         "seq",
         "title",
         "turns",
+        "variables",
     )
 
     def __init__(self, key: SessionKey) -> None:
@@ -123,8 +124,16 @@ class SessionState:
         self.turns = 0
         self.created = 0
         self.last_at = 0
+        self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it
 
     @property
     def active(self) -> RunState | None:
         """The run that has not finished, if there is one."""
         return self.run if self.run is not None and self.run.finished is None else None
+
+
+def with_variable(variables: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return the variables with one of them set, or removed where `value` is None."""
+    if value is None:
+        return {key: each for key, each in variables.items() if key != name}
+    return {**variables, name: value}

@@ -14,6 +14,7 @@ from talaria.ports.clock import Clock
 from talaria.ports.model import Model
 from talaria.runtime.results import RunResult
 from talaria.tools.own_stages import OwnStage
+from talaria.tools.session import Session
 
 if TYPE_CHECKING:  # what a runtime is made of takes half a second to import; whoever opens one waits for it
     from talaria.runtime.admission import Submitted
@@ -125,6 +126,18 @@ class Runtime:
                     yield event
         if event is None or event.type not in ("finish", "error"):
             raise InternalError(f"the runtime was closed; run {submitted.run_id} resumes when it is opened again")
+
+    async def session(
+        self, session_id: str, *, principal: Principal | None = None, assistant: str | None = None
+    ) -> Session:
+        """Return a session as it is on record now, to be read: its messages and variables.
+
+        Raises:
+            NotFound: no such session for this principal.
+            InvalidRequest: several assistants have a session of this id; say which.
+        """
+        whom = principal or Principal()
+        return Session(await self.parts.lookup.state(whom, session_id, assistant), whom)
 
     async def _submit(
         self, agent: AgentSpec, query: str, session: str | None, principal: Principal | None, fields: dict[str, Any]
