@@ -1,5 +1,6 @@
 """Talaria: the place where LLM agents run in production."""
 
+from talaria.agents.own import AgentRequest, AgentRuntime, Reply, agent
 from talaria.core.errors import StopRun, TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.principal import Principal
@@ -14,8 +15,11 @@ from talaria.tools.session import Session
 
 __all__ = [
     "Agent",
+    "AgentRequest",
+    "AgentRuntime",
     "ChatEvent",
     "Principal",
+    "Reply",
     "RunResult",
     "Runtime",
     "Session",
@@ -26,6 +30,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "Usage",
+    "agent",
     "stage",
     "tool",
 ]

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from talaria import Agent, ChatEvent, Principal, Runtime
+from talaria import ChatEvent, Principal, Runtime
+from talaria.agents.agent import AgentSpec
 from talaria.core.events import START, Position, write_position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, ToolMessage
@@ -125,7 +126,7 @@ async def world(
     *,
     tools: Sequence[object] = (),
     stages: Sequence[OwnStage] = (),
-    agents: Sequence[Agent] = (),
+    agents: Sequence[AgentSpec] = (),
     clock: FakeClock | None = None,
     store: str = "memory://",
     **config: Any,

@@ -5,6 +5,7 @@ from enum import Enum
 from talaria.agents.decide import CallModel, Expire, Park, RunTools, Stop, decide
 from talaria.agents.model_step import call_model
 from talaria.agents.open_run import OpenRun
+from talaria.agents.own_step import invoke
 from talaria.agents.tool_step import close_calls, run_tools
 from talaria.journal.entries import CancelRequested, RunFinished, RunParked
 from talaria.journal.letters import DecisionBody
@@ -24,7 +25,8 @@ async def drive(session: OpenRun) -> Ended:
             await session.absorb()
         match decide(session.state, session.now()):
             case CallModel(tools):
-                await session.attend(call_model(session, tools=tools))
+                own = session.own_agent
+                await session.attend(call_model(session, tools=tools) if own is None else invoke(session, own))
             case RunTools(calls):
                 await session.attend(run_tools(session, session.means.chain, calls))
             case Expire(asked):

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
+from talaria.agents.own import OwnSpec
 from talaria.core.errors import Conflict, InvalidRequest
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
@@ -81,12 +82,14 @@ class Granted:
         principal: Principal | None = None,
         deps: Any = None,
         asks_for: frozenset[str] = frozenset(),
+        own_agent: OwnSpec | None = None,
     ) -> None:
         self.tools = {tool.name: tool for tool in tools}
         self.secrets = dict(secrets or {})
         self.principal = principal or Principal()
         self.deps = deps
         self.asks_for = asks_for
+        self.own_agent = own_agent
 
 
 class OpenRun:
@@ -101,6 +104,7 @@ class OpenRun:
         self.principal = granted.principal
         self.deps = granted.deps
         self.asks_for = granted.asks_for
+        self.own_agent = granted.own_agent
         self.redactor = Redactor(granted.secrets)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False

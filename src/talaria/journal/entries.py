@@ -85,6 +85,14 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     error_text: str = ""
 
 
+class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
+    """A model answered an agent of one's own, aside from the conversation. `step` counts what the run asked, from 1."""
+
+    step: int
+    message: AssistantMessage
+    usage: Usage = Usage()
+
+
 class ToolStarted(Entry, frozen=True, gc=False, tag="tool_started.1"):
     """A call is about to run: durable before it does. `repairs` says what of the model's arguments had to be mended."""
 
@@ -196,6 +204,7 @@ AnyEntry = (
     TurnStarted
     | ContextSet
     | ModelFinished
+    | StepFinished
     | ToolStarted
     | ToolFinished
     | StopRaised

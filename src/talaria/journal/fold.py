@@ -26,6 +26,7 @@ from talaria.journal.entries import (
     RunFinished,
     RunParked,
     RunResumed,
+    StepFinished,
     StopRaised,
     ToolFinished,
     ToolStarted,
@@ -65,6 +66,9 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
     match entry:
         case ModelFinished():
             _take_answer(state, run, entry)
+        case StepFinished():
+            run.steps[entry.step] = entry
+            run.usage += entry.usage
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
         case _:

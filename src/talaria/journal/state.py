@@ -16,6 +16,7 @@ from talaria.journal.entries import (
     CancelRequested,
     ModelFinished,
     RunFinished,
+    StepFinished,
     StopRaised,
     TurnStarted,
 )
@@ -64,6 +65,7 @@ class RunState(msgspec.Struct):
     call_count: int = 0
     per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
     usage: Usage = Usage()
+    steps: dict[int, StepFinished] = {}
     last: ModelFinished | None = None
     empty_answers: int = 0
     over_limit_round: int = 0

@@ -1,6 +1,7 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
 from talaria.agents.open_run import Granted
+from talaria.agents.own import OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import SecretsLost
 from talaria.core.principal import Principal
@@ -49,4 +50,5 @@ class CatalogGrants:
             principal=principal,
             deps=agent.deps,
             asks_for=self._asks_for,
+            own_agent=agent if isinstance(agent, OwnSpec) else None,
         )

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from talaria.agents.agent import AgentSpec
+from talaria.agents.own import OwnSpec
 from talaria.core.errors import ConfigurationError, InternalError, InvalidRequest
 from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
@@ -63,7 +64,15 @@ class Runtime:
         from talaria.runtime.build import build  # noqa: PLC0415 - see above
 
         self._parts = await build(self._plan)
-        await self._parts.engine.start()
+        is_ready = False
+        try:
+            for each in self._own_agents():
+                await each.initialize(self._parts.kit.catalog.registry.names)
+            await self._parts.engine.start()
+            is_ready = True
+        finally:
+            if not is_ready:
+                await self.close(0.0)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -74,7 +83,14 @@ class Runtime:
         parts, self._parts = self._parts, None
         if parts is not None:
             await parts.engine.stop(grace)
-            await parts.close()
+            try:
+                for each in self._own_agents():
+                    await each.destroy()
+            finally:
+                await parts.close()
+
+    def _own_agents(self) -> list[OwnSpec]:
+        return [each for each in self._plan.catalog.agents if isinstance(each, OwnSpec)]
 
     # What a program does
 
