@@ -1,5 +1,6 @@
 """Talaria: the place where LLM agents run in production."""
 
+from talaria.agents.own import AgentRequest, AgentRuntime, Reply, agent
 from talaria.core.errors import StopRun, TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.principal import Principal
@@ -9,17 +10,27 @@ from talaria.runtime.results import RunResult
 from talaria.runtime.runtime import Runtime
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool, tool
+from talaria.tools.own_stages import StageCall, StageResult, stage
+from talaria.tools.session import Session
 
 __all__ = [
     "Agent",
+    "AgentRequest",
+    "AgentRuntime",
     "ChatEvent",
     "Principal",
+    "Reply",
     "RunResult",
     "Runtime",
+    "Session",
+    "StageCall",
+    "StageResult",
     "StopRun",
     "TalariaError",
     "Tool",
     "ToolContext",
     "Usage",
+    "agent",
+    "stage",
     "tool",
 ]

@@ -15,6 +15,7 @@ class Boundary(NamedTuple):
 
 BROAD_EXCEPTS: dict[str, Boundary] = {
     "agents/model_step.py": Boundary(1, "a fault in a model call: what it has said is kept; it is raised again"),
+    "agents/own_step.py": Boundary(1, "a fault in one's own agent: what it has said is kept; it is raised again"),
     "agents/tool_step.py": Boundary(1, "a task group wraps what its tasks raise; the first is raised again"),
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
@@ -27,6 +28,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "stores/sqlite/reader.py": Boundary(1, "a query: it must not hurt the others"),
     "stores/sqlite/worker.py": Boundary(1, "the store's thread: whoever waits must be told"),
     "stores/sqlite/writer.py": Boundary(1, "an operation: it must not hurt the others"),
+    "tools/own_chain.py": Boundary(2, "one's own stage: the call does not pass; what the chain raised is raised again"),
     "tools/stages/approval.py": Boundary(1, "the tool's own rule: when it fails, a person is asked"),
     "tools/child/worker.py": Boundary(2, "a tool's body in a process of its own: the model is told"),
     "tools/stages/run.py": Boundary(1, "a tool's body: the model is told"),

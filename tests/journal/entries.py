@@ -32,12 +32,14 @@ from talaria.journal.entries import (
     RunLimits,
     RunParked,
     RunResumed,
+    StepFinished,
     StopRaised,
     ToolFinished,
     ToolOutput,
     ToolStarted,
     TurnOptions,
     TurnStarted,
+    VariableSet,
 )
 from talaria.journal.state import SessionState
 from talaria.ports.model import ToolSpec
@@ -131,6 +133,14 @@ FULL: list[AnyEntry] = [
     AnswerAccepted(
         run="run_1", at=8, round=1, text="{}", rewind=(4, 3, 2, 1), call_id="call_1", repairs=("Markdown fence",)
     ),
+    StepFinished(
+        run="run_1",
+        at=1_800_000_000_000,
+        step=2,
+        message=AssistantMessage((Text("aside"),), "gpt-x"),
+        usage=Usage(1, 2),
+    ),
+    VariableSet(run="run_1", at=1_800_000_000_000, name="cart", value={"items": [1, 2.5, None, "你好"]}),
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
     CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
@@ -211,6 +221,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         text=st.sampled_from(["", "{}"]),
         call_id=st.sampled_from(["", *CALLS]),
     ),
+    st.builds(VariableSet, run=runs, at=st.just(0), name=st.just("cart"), value=st.sampled_from([1, None])),
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
     st.builds(CancelRequested, run=runs, at=st.just(0)),

@@ -1,5 +1,7 @@
 """The fold: whatever the journal holds, the history is one that every provider takes."""
 
+from typing import Any
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from talaria.journal.entries import (
     RunParked,
     RunResumed,
     TurnStarted,
+    VariableSet,
 )
 from talaria.journal.fold import apply
 from talaria.journal.history import UNANSWERED, normalise
@@ -197,3 +200,12 @@ def test_late_second_and_orphan_results() -> None:
 def test_the_state_is_of_values_that_can_be_compared() -> None:
     assert picture(folded(FULL)) == picture(folded(FULL))
     assert msgspec.json.encode(FULL)
+
+
+def test_variables_are_set_and_removed_whatever_the_run_does() -> None:
+    def is_set(value: Any) -> VariableSet:
+        return VariableSet(run="run_1", at=1, name="cart", value=value)
+
+    assert folded([FULL[0], is_set(1), is_set([2])]).variables == {"cart": [2]}
+    assert folded([FULL[0], is_set(1), is_set(None)]).variables == {}
+    assert folded([FULL[0], is_set(1), FULL[0]]).variables == {"cart": 1}

@@ -33,9 +33,8 @@ async def waits(ctx: ToolContext) -> str:
     await asyncio.sleep(0)
     left = 0 if ctx.deadline is None else ctx.deadline - asyncio.get_running_loop().time()
     assert 1 < left <= 60, left
-    return (
-        f"{ctx.secrets['key']} {ctx.principal.user} {ctx.session} {ctx.deps} {ctx.tool_call_id in ctx.idempotency_key}"
-    )
+    session = ctx.session.id
+    return f"{ctx.secrets['key']} {ctx.principal.user} {session} {ctx.deps} {ctx.tool_call_id in ctx.idempotency_key}"
 
 
 @tool(isolate="process")

@@ -178,4 +178,4 @@ def test_a_plugin_beside_the_place_of_the_start_is_found(tmp_path: Path, monkeyp
 
 def test_a_function_that_is_no_tool_is_told_at_once() -> None:
     with pytest.raises(ConfigurationError, match="decorate the function with @tool"):
-        Agent("a", tools=[len])  # pyright: ignore[reportArgumentType]
+        Agent("a", tools=[len])

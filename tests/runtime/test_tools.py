@@ -315,7 +315,7 @@ async def test_a_tool_knows_whom_it_serves() -> None:
         run_id = await here.send(tool_context={"apiKey": "s3cret-value"}, user_id=None)
         await here.events(run_id)
     (ctx,) = seen
-    assert (ctx.session, ctx.run_id, ctx.principal.user) == ("s-1", run_id, "anonymous")
+    assert (ctx.session.id, ctx.run_id, ctx.principal.user) == ("s-1", run_id, "anonymous")
     assert ctx.secrets == {"apiKey": "s3cret-value"}
     assert "s3cret" not in repr(ctx)
     assert ctx.idempotency_key == f"{run_id}/{ctx.tool_call_id}"

@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from talaria import Agent, ChatEvent, Principal, Runtime, Tool
+from talaria import ChatEvent, Principal, Runtime
+from talaria.agents.agent import AgentSpec
 from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, ToolMessage
@@ -18,6 +19,7 @@ from talaria.runtime.request import ChatRequest
 from talaria.runtime.runtime import Runtime as AnyRuntime
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import ScriptedModel
+from talaria.tools.own_stages import OwnStage
 from tests.polling import eventually
 
 LIMIT = 10.0
@@ -124,8 +126,9 @@ class World:
 async def world(
     model: Model | None = None,
     *,
-    tools: Sequence[Tool[..., Any]] = (),
-    agents: Sequence[Agent] = (),
+    tools: Sequence[object] = (),
+    stages: Sequence[OwnStage] = (),
+    agents: Sequence[AgentSpec] = (),
     clock: FakeClock | None = None,
     store: str = "memory://",
     **config: Any,
@@ -134,7 +137,7 @@ async def world(
     model = model or ScriptedModel()
     clock = clock or FakeClock()
     settings = {"store": {"url": store}} | config
-    async with Runtime(settings, model=model, clock=clock, tools=tools, agents=agents) as runtime:
+    async with Runtime(settings, model=model, clock=clock, tools=tools, stages=stages, agents=agents) as runtime:
         yield World(runtime, model, clock)
 
 

@@ -206,14 +206,6 @@ def test_a_generator_is_refused() -> None:
     assert "'streaming' is a generator" in refused(lambda: Tool("streaming", "Stream.", OBJECT, streaming))
 
 
-def test_a_method_is_refused_with_a_word_about_methods() -> None:
-    class Orders:
-        def cancel(self, order: str) -> None:
-            """Cancel an order."""
-
-    assert "methods are not available as tools yet" in refused(lambda: tool(Orders.cancel))
-
-
 @pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": "object", "properties": {"a": {"type": "strin"}}}])
 def test_a_hand_written_schema_that_is_none_is_refused(schema: dict[str, Any]) -> None:
     assert "JSON Schema" in refused(lambda: Tool("odd", "Odd.", schema, greet.fn))

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from talaria.core.errors import ConfigurationError
 from talaria.tools.declaration import Tool
+from talaria.tools.methods import tools_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,18 +13,26 @@ class AgentSpec:
     """The tool-calling agent.
 
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
-    registered tools and groups (`group:files`); None means all that are registered. `deps` is handed to its tools.
-    `output_type`: what its answers are, any type that pydantic knows; None for text.
+    registered tools and groups (`group:files`), or objects whose methods are tools, which gives all of them; None means
+    all that are registered. `deps` is handed to its tools. `output_type`: what its answers are, any type that pydantic
+    knows; None for text.
+
+    Raises:
+        ToolInvalid: something in `tools` is none, or a method that is not bound.
     """
 
     name: str
     model: str = ""
     instructions: str = ""
-    tools: Sequence[Tool[..., Any] | str] | None = None
+    tools: Sequence[object] | None = None
     deps: Any = field(default=None, repr=False)
     output_type: Any = None
 
     def __post_init__(self) -> None:
-        for tool in self.tools or ():
-            if not isinstance(tool, (Tool, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - users err
-                raise ConfigurationError(f"agent '{self.name}': {tool!r} is no tool; decorate the function with @tool")
+        if self.tools is not None:
+            object.__setattr__(self, "tools", tools_of(self.tools))
+
+    @property
+    def chosen(self) -> tuple[Tool[..., Any] | str, ...] | None:
+        """`tools`, with objects replaced by the tools that they have."""
+        return cast("tuple[Tool[..., Any] | str, ...] | None", self.tools)

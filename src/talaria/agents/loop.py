@@ -6,13 +6,10 @@ from talaria.agents.answer_step import judge_answer
 from talaria.agents.decide import CallModel, Expire, JudgeAnswer, Park, RunTools, Stop, decide
 from talaria.agents.model_step import call_model
 from talaria.agents.open_run import OpenRun
+from talaria.agents.own_step import invoke
 from talaria.agents.tool_step import close_calls, run_tools
 from talaria.journal.entries import CancelRequested, RunFinished, RunParked
 from talaria.journal.letters import DecisionBody
-from talaria.tools.chain import fold
-from talaria.tools.stages import STAGES
-
-CHAIN = fold(STAGES)
 
 
 class Ended(Enum):
@@ -29,9 +26,10 @@ async def drive(session: OpenRun) -> Ended:
             await session.absorb()
         match decide(session.state, session.now()):
             case CallModel(tools):
-                await session.attend(call_model(session, tools=tools))
+                own = session.own_agent
+                await session.attend(call_model(session, tools=tools) if own is None else invoke(session, own))
             case RunTools(calls):
-                await session.attend(run_tools(session, CHAIN, calls))
+                await session.attend(run_tools(session, session.means.chain, calls))
             case JudgeAnswer():
                 judge_answer(session)
             case Expire(asked):

@@ -3,11 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+import msgspec
 import structlog
 
+from talaria.agents.own import OwnSpec
+from talaria.core.errors import Conflict, InvalidRequest
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -19,6 +23,7 @@ from talaria.journal.entries import (
     Emitted,
     ToolOutput,
     ToolStarted,
+    VariableSet,
 )
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
 from talaria.journal.session import SessionWriter
@@ -28,9 +33,11 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
-from talaria.tools.chain import Suspended
+from talaria.tools.chain import Proceed, Suspended, fold
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.session import Session
+from talaria.tools.stages import STAGES
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
 
@@ -46,10 +53,17 @@ class Recorder(Protocol):
 
 
 class Means:
-    """What this process lends to every run."""
+    """What this process lends to every run. `chain` is what every tool call goes through."""
 
     def __init__(
-        self, *, clock: Clock, store: Store, model: Model, threads: ThreadPool, recorder: Recorder | None = None
+        self,
+        *,
+        clock: Clock,
+        store: Store,
+        model: Model,
+        threads: ThreadPool,
+        recorder: Recorder | None = None,
+        chain: Proceed | None = None,
     ) -> None:
         self.clock = clock
         self.inbox = store.inbox
@@ -58,31 +72,25 @@ class Means:
         self.threads = threads
         self.tasks = TaskPool()
         self.recorder = recorder
+        self.chain = chain or fold(STAGES)
         self.argument_health = ArgumentHealth(clock.now)
 
 
+@dataclass(frozen=True, slots=True)
 class Granted:
     """What one run may use: its tools, its secrets, whom it acts for, which tools need consent.
 
-    `answer` stands for the final answer, where the turn has a schema for it.
+    `answer` stands for the final answer, where the turn has a schema for it. `own_agent` answers in the model's place.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[Tool[..., Any]] = (),
-        *,
-        secrets: Mapping[str, str] | None = None,
-        principal: Principal | None = None,
-        deps: Any = None,
-        asks_for: frozenset[str] = frozenset(),
-        answer: Tool[..., Any] | None = None,
-    ) -> None:
-        self.tools = {tool.name: tool for tool in tools}
-        self.secrets = dict(secrets or {})
-        self.principal = principal or Principal()
-        self.deps = deps
-        self.asks_for = asks_for
-        self.answer = answer
+    tools: Sequence[Tool[..., Any]] = ()
+    _: KW_ONLY
+    secrets: Mapping[str, str] | None = field(default=None, repr=False)
+    principal: Principal = field(default_factory=Principal)
+    deps: Any = field(default=None, repr=False)
+    asks_for: frozenset[str] = frozenset()
+    answer: Tool[..., Any] | None = None
+    own_agent: OwnSpec | None = None
 
 
 class OpenRun:
@@ -92,17 +100,20 @@ class OpenRun:
         self.means = means
         self.writer = writer
         self.live = live
-        self.tools: Mapping[str, Tool[..., Any]] = granted.tools
-        self.secrets: Mapping[str, str] = granted.secrets
+        self.tools: Mapping[str, Tool[..., Any]] = {tool.name: tool for tool in granted.tools}
+        self.secrets: Mapping[str, str] = dict(granted.secrets or {})
         self.principal = granted.principal
         self.deps = granted.deps
         self.asks_for = granted.asks_for
         self._answer = granted.answer
-        self.redactor = Redactor(granted.secrets)
+        self.own_agent = granted.own_agent
+        self.redactor = Redactor(self.secrets)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
         self.log = _log.bind()  # once: the lazy logger would do so for every line
+        self.session = Session(writer.state, granted.principal, self.set_variable)
+        self._is_left = False
         self._scope: asyncio.Timeout | None = None
         self._interrupts = 0
         self._not_before = 0
@@ -142,6 +153,25 @@ class OpenRun:
     async def flush(self) -> None:
         """Wait until all that was recorded is durable."""
         await self.writer.flush()
+
+    async def set_variable(self, name: str, value: Any) -> None:
+        """Record a variable of the session; returns once that is durable.
+
+        Raises:
+            Conflict: this process does not drive the run any more.
+            InvalidRequest: it holds a secret of the request, which is never recorded.
+        """
+        if self._is_left or self.run.finished is not None:
+            raise Conflict(f"the run has ended or parked; '{name}' is not set")
+        said = msgspec.json.encode([name, value]).decode()
+        if self.redactor.mask(said) != said:
+            raise InvalidRequest(f"session.set: '{name}' would hold a secret of the request; keep none in variables")
+        self.record(VariableSet(run=self.run.id, at=self.now(), name=name, value=value))
+        await self.flush()
+
+    def leave(self) -> None:
+        """This process drives the run no more; what still runs of its tools records nothing."""
+        self._is_left = True
 
     # Being interrupted
 

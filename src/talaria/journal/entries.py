@@ -98,6 +98,14 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     error_text: str = ""
 
 
+class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
+    """A model answered an agent of one's own, aside from the conversation. `step` counts what the run asked, from 1."""
+
+    step: int
+    message: AssistantMessage
+    usage: Usage = Usage()
+
+
 class ToolStarted(Entry, frozen=True, gc=False, tag="tool_started.1"):
     """A call is about to run: durable before it does. `repairs` says what of the model's arguments had to be mended."""
 
@@ -202,6 +210,13 @@ class AnswerAccepted(Entry, frozen=True, gc=False, tag="answer_accepted.1"):
     repairs: tuple[str, ...] = ()
 
 
+class VariableSet(Entry, frozen=True, gc=False, tag="variable_set.1"):
+    """A tool set a variable of the session; None removes it."""
+
+    name: str
+    value: Any = None
+
+
 class RunParked(Entry, frozen=True, gc=False, tag="run_parked.1"):
     """Nothing to do but wait, until `until` (ms) or a letter."""
 
@@ -249,6 +264,7 @@ AnyEntry = (
     TurnStarted
     | ContextSet
     | ModelFinished
+    | StepFinished
     | ToolStarted
     | Emitted
     | ToolOutput
@@ -258,6 +274,7 @@ AnyEntry = (
     | ApprovalResolved
     | AnswerRejected
     | AnswerAccepted
+    | VariableSet
     | RunParked
     | RunResumed
     | CancelRequested

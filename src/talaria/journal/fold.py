@@ -29,14 +29,16 @@ from talaria.journal.entries import (
     RunFinished,
     RunParked,
     RunResumed,
+    StepFinished,
     StopRaised,
     ToolFinished,
     ToolOutput,
     ToolStarted,
     TurnStarted,
+    VariableSet,
 )
 from talaria.journal.history import normalise
-from talaria.journal.state import CallState, RunState, SessionState
+from talaria.journal.state import CallState, RunState, SessionState, with_variable
 from talaria.journal.views import before_text, last_position
 from talaria.ports.model import Prompt
 
@@ -58,6 +60,9 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
     if isinstance(entry, ContextSet):
         _set_context(state, entry)
         return
+    if isinstance(entry, VariableSet):
+        state.variables = with_variable(state.variables, entry.name, entry.value)
+        return
     run = state.run
     if run is None or run.id != entry.run or run.finished is not None:
         return  # a late word about a run that is over changes nothing
@@ -68,6 +73,9 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             run.before_text = before_text(state.seq, entry, before)
         case AnswerRejected() | AnswerAccepted():
             _take_verdict(state, run, entry)
+        case StepFinished():
+            run.steps[entry.step] = entry
+            run.usage += entry.usage
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
         case Emitted() | ToolOutput():

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ from talaria.journal.entries import (
     CancelRequested,
     ModelFinished,
     RunFinished,
+    StepFinished,
     StopRaised,
     TurnStarted,
 )
@@ -69,6 +70,7 @@ class RunState(msgspec.Struct):
     call_count: int = 0
     per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
     usage: Usage = Usage()
+    steps: dict[int, StepFinished] = {}
     last: ModelFinished | None = None
     before_text: Position = START
     answer: AnswerAccepted | None = None
@@ -122,6 +124,7 @@ class SessionState:
         "seq",
         "title",
         "turns",
+        "variables",
         "wholes",
     )
 
@@ -139,8 +142,16 @@ class SessionState:
         self.turns = 0
         self.created = 0
         self.last_at = 0
+        self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it
 
     @property
     def active(self) -> RunState | None:
         """The run that has not finished, if there is one."""
         return self.run if self.run is not None and self.run.finished is None else None
+
+
+def with_variable(variables: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return the variables with one of them set, or removed where `value` is None."""
+    if value is None:
+        return {key: each for key, each in variables.items() if key != name}
+    return {**variables, name: value}

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Means
@@ -33,7 +32,9 @@ from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.transcripts import Transcripts
-from talaria.tools.declaration import Tool
+from talaria.tools.chain import fold
+from talaria.tools.own_chain import chain_with
+from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
 from talaria.tools.threads import ThreadPool
 
@@ -81,14 +82,15 @@ def plan(
     model: Model | None,
     clock: Clock | None,
     agents: Sequence[AgentSpec],
-    tools: Sequence[Tool[..., Any]],
+    tools: Sequence[object],
+    stages: Sequence[OwnStage],
 ) -> Plan:
     """Read what the configuration names.
 
     Raises:
         ConfigurationError: something that the configuration names is not there.
     """
-    catalog = load_catalog(settings, agents, tools)
+    catalog = load_catalog(settings, agents, tools, stages)
     if model is None:
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
@@ -116,7 +118,8 @@ async def build(plan: Plan) -> Parts:
     kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
-    means = Means(clock=clock, store=store, model=model, threads=threads, recorder=transcripts)
+    chain = fold(chain_with(plan.catalog.stages))
+    means = Means(clock=clock, store=store, model=model, threads=threads, recorder=transcripts, chain=chain)
     grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:

@@ -11,6 +11,9 @@ from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
+from talaria.tools.errors import ToolInvalid
+from talaria.tools.methods import tools_of
+from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
 
 if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic
@@ -20,10 +23,11 @@ DEFAULT_AGENT = "assistant"
 
 
 class Catalog:
-    """Agents by name, and one registry of tools. The first configured agent is the default."""
+    """Agents by name, one registry of tools, the stages of one's own. The first configured agent is the default."""
 
     def __init__(self) -> None:
         self.registry = Registry()
+        self.stages: tuple[OwnStage, ...] = ()
         self._agents: dict[str, AgentSpec] = {}
         self._types: dict[str, OutputType] = {}
 
@@ -40,14 +44,16 @@ class Catalog:
             from talaria.tools.output_type import read_type  # noqa: PLC0415 - see above
 
             self._types[agent.name] = read_type(agent.output_type, agent.name)
-        for tool in agent.tools or ():
+        for tool in agent.chosen or ():
             if isinstance(tool, Tool):
                 self.registry.add(tool)
         self._agents[agent.name] = agent
 
-    def add_tools(self, tools: Iterable[Tool[..., Any]]) -> None:
-        """Register tools."""
-        for tool in tools:
+    def add_tools(self, tools: Iterable[object]) -> None:
+        """Register tools, and those of objects whose methods are tools."""
+        for tool in tools_of(tools):
+            if isinstance(tool, str):
+                raise ToolInvalid(f"tools: '{tool}' is a name; give the tool itself")
             self.registry.add(tool)
 
     @property
@@ -81,11 +87,13 @@ class Catalog:
         Raises:
             InvalidRequest: a name is unknown.
         """
-        own = None if agent.tools is None else [t.name if isinstance(t, Tool) else t for t in agent.tools]
+        own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         return self.registry.select(allow, own)
 
 
-def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[Tool[..., Any]]) -> Catalog:
+def load_catalog(
+    settings: Settings, agents: Sequence[AgentSpec], tools: Sequence[object], stages: Sequence[OwnStage] = ()
+) -> Catalog:
     """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
 
     Raises:
@@ -93,19 +101,14 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
             matches nothing.
     """
     catalog = Catalog()
-    found: list[AgentSpec] = list(agents)
     catalog.add_tools(tools)
-    for name in settings.plugins:
-        for value in _import(name):
-            if isinstance(value, Tool):
-                catalog.registry.add(cast("Tool[..., Any]", value))
-            elif isinstance(value, AgentSpec):
-                found.append(value)
+    catalog.stages = tuple(stages)
+    brought = _add_plugins(catalog, settings.plugins)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
         catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
-    for agent in found:
+    for agent in (*agents, *brought):
         catalog.add_agent(agent)
     for agent in catalog.agents:
         try:
@@ -114,6 +117,20 @@ def load_catalog(settings: Settings, agents: Sequence[AgentSpec], tools: Sequenc
             raise ConfigurationError(f"agents.{agent.name}.tools: {error.message}") from error
     _check_required(settings, catalog)
     return catalog
+
+
+def _add_plugins(catalog: Catalog, names: Iterable[str]) -> list[AgentSpec]:
+    """Register the tools and stages of plugins; return their agents."""
+    brought: list[AgentSpec] = []
+    for name in names:
+        for value in _import(name):
+            if isinstance(value, Tool):
+                catalog.registry.add(cast("Tool[..., Any]", value))
+            elif isinstance(value, AgentSpec):
+                brought.append(value)
+            elif isinstance(value, OwnStage):
+                catalog.stages += (value,)
+    return brought
 
 
 def _import(name: str) -> list[object]:

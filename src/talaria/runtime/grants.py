@@ -5,6 +5,7 @@ from typing import Any
 
 from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
+from talaria.agents.own import OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import SecretsLost
 from talaria.core.principal import Principal
@@ -70,6 +71,7 @@ class CatalogGrants:
             deps=agent.deps,
             asks_for=self._asks_for,
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
+            own_agent=agent if isinstance(agent, OwnSpec) else None,
         )
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:

@@ -12,6 +12,7 @@ from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow, SessionRow
 from talaria.journal.session import load_state
+from talaria.journal.state import SessionState
 from talaria.journal.transcript import wire_message
 from talaria.journal.views import iso_time
 from talaria.live.follow import RunSource, follow
@@ -188,6 +189,15 @@ class Lookup:
                     found.setdefault(_whole(key).path, []).append(row)
         bare = {path: rows for path, rows in found.items() if SessionKey.parse(path).assistant == "-"}
         return [_session_of(path, rows) for path, rows in (bare or found).items()]
+
+    async def state(self, principal: Principal, session_id: str, assistant: str | None = None) -> SessionState:
+        """What is on record of a session.
+
+        Raises:
+            NotFound: no such session for this principal.
+        """
+        row = await self.session_row(principal, session_id, assistant)
+        return await load_state(self._store.journal, self._store.blobs, SessionKey.parse(row.key))
 
     async def session(self, principal: Principal, session_id: str, assistant: str | None = None) -> dict[str, Any]:
         """A session with its messages, and its open questions."""

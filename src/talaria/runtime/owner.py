@@ -186,6 +186,8 @@ class Owner:
             return await self._fail(session or OpenRun(self._means, writer, live, Granted()), error)
         finally:
             self.session = None
+            if session is not None:
+                session.leave()
 
     def _grant(self, state: SessionState, run: RunState) -> Granted:
         principal = Principal(state.key.tenant, state.key.user, run.turn.roles)

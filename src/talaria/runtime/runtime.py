@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from talaria.agents.agent import AgentSpec
+from talaria.agents.own import OwnSpec
 from talaria.core.errors import ConfigurationError, InternalError, InvalidRequest
 from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
@@ -13,7 +14,8 @@ from talaria.core.principal import Principal
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model
 from talaria.runtime.results import RunResult
-from talaria.tools.declaration import Tool
+from talaria.tools.own_stages import OwnStage
+from talaria.tools.session import Session
 
 if TYPE_CHECKING:  # what a runtime is made of takes half a second to import; whoever opens one waits for it
     from talaria.runtime.admission import Submitted
@@ -25,7 +27,9 @@ class Runtime:
     """Where agents run. Open it with `async with`; one runtime serves any number of agents and sessions.
 
     `config` is a mapping with the keys of talaria.yaml, a path to such a file, or None for ./talaria.yaml and the
-    environment. `agents` and `tools` are registered beside the configured ones. `model` and `clock` replace the
+    environment. `agents` and `tools` are registered beside the configured ones; an
+    object whose methods are tools stands for all of them. `stages`, made by `@stage`, join
+    the chain of every tool call before those of plugins. `model` and `clock` replace the
     configured models and the machine's clock (tests).
 
     Raises:
@@ -37,7 +41,8 @@ class Runtime:
         config: "Mapping[str, Any] | str | os.PathLike[str] | Settings | None" = None,
         *,
         agents: Sequence[AgentSpec] = (),
-        tools: Sequence[Tool[..., Any]] = (),
+        tools: Sequence[object] = (),
+        stages: Sequence[OwnStage] = (),
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -47,7 +52,7 @@ class Runtime:
 
         self.settings: Settings = read_settings(config)
         log_warnings(self.settings.telemetry.logs)
-        self._plan = plan(self.settings, model, clock, agents, tools)
+        self._plan = plan(self.settings, model, clock, agents, tools, stages)
         self._parts: Parts | None = None
 
     @property
@@ -62,6 +67,8 @@ class Runtime:
 
         self._parts = await build(self._plan)
         try:
+            for each in self._own_agents():
+                await each.initialize(self._parts.kit.catalog.registry.names)
             await self._parts.engine.start()
         except BaseException:
             await self.close(0.0)
@@ -76,7 +83,14 @@ class Runtime:
         parts, self._parts = self._parts, None
         if parts is not None:
             await parts.engine.stop(grace)
-            await parts.close()
+            try:
+                for each in self._own_agents():
+                    await each.destroy()
+            finally:
+                await parts.close()
+
+    def _own_agents(self) -> list[OwnSpec]:
+        return [each for each in self._plan.catalog.agents if isinstance(each, OwnSpec)]
 
     # What a program does
 
@@ -136,6 +150,18 @@ class Runtime:
                     yield event
         if event is None or event.type not in ("finish", "error"):
             raise InternalError(f"the runtime was closed; run {submitted.run_id} resumes when it is opened again")
+
+    async def session(
+        self, session_id: str, *, principal: Principal | None = None, assistant: str | None = None
+    ) -> Session:
+        """Return a session as it is on record now, to be read: its messages and variables.
+
+        Raises:
+            NotFound: no such session for this principal.
+            InvalidRequest: several assistants have a session of this id; say which.
+        """
+        whom = principal or Principal()
+        return Session(await self.parts.lookup.state(whom, session_id, assistant), whom)
 
     async def _submit(
         self,

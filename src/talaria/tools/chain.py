@@ -11,6 +11,7 @@ from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.session import Session
 
 
 class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
@@ -66,6 +67,11 @@ class CallRun(Protocol):
     @property
     def deps(self) -> Any:
         """What the agent was given for its tools."""
+        ...
+
+    @property
+    def session(self) -> Session:
+        """The session as tools see it."""
         ...
 
     @property

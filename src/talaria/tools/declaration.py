@@ -4,9 +4,10 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Literal, Unpack, cast, overload
+from types import MethodType
+from typing import Any, Concatenate, Generic, Literal, Unpack, cast, overload
 
 import jsonschema_rs
 from typing_extensions import ParamSpec, TypeVar
@@ -19,9 +20,10 @@ from talaria.tools.coercion.subschemas import make_validator
 from talaria.tools.context import ToolContext
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.options import Approval, FunctionOptions, ToolOptions
-from talaria.tools.signature import context_parameter
+from talaria.tools.signature import context_parameter, receiver
 
 P = ParamSpec("P", default=...)
+Q = ParamSpec("Q")
 R = TypeVar("R", default=Any)
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 MOST_RETRIES = 10
@@ -38,7 +40,8 @@ class Tool(Generic[P, R]):
     without side effects. `timeout`: seconds, all attempts together. `retries`: attempts after one that failed, only
     where a repetition does no harm. `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`:
     characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never returns
-    anything. `binding` is set by `@tool`.
+    anything. `binding` is set by `@tool`, `receiver` (the name of a method's own parameter) while a method is not
+    bound, and `origin` (the tool as its class has it) once it is.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong, or not available yet.
@@ -65,6 +68,8 @@ class Tool(Generic[P, R]):
     aliases: Mapping[str, Mapping[str, Any]] | None = None
     says_nothing: bool = field(default=False, repr=False)
     binding: Binding | None = field(default=None, repr=False)
+    receiver: Literal["", "self", "cls"] = field(default="", repr=False)
+    origin: "Tool[..., Any] | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         _check_face(self)
@@ -77,6 +82,25 @@ class Tool(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function as it was written."""
         return self.fn(*args, **kwargs)
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> "Tool[P, R]": ...
+    @overload
+    def __get__(self: "Tool[Concatenate[Any, Q], R]", instance: object, owner: type | None = None) -> "Tool[Q, R]": ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> "Tool[P, R]": ...
+    def __get__(self, instance: object, owner: type | None = None) -> "Tool[..., Any]":
+        """Bind a method to the object it is reached through; what is no method stays as it is."""
+        holder = owner if self.receiver == "cls" else instance
+        return self if holder is None or not self.receiver else self.bound_to(holder)
+
+    def bound_to(self, holder: object) -> "Tool[..., Any]":
+        """Return the tool with its receiver filled in."""
+        return replace(self, fn=MethodType(self.fn, holder), receiver="", origin=self)
+
+    def is_same_as(self, other: "Tool[..., Any]") -> bool:
+        """Whether both are one tool; a method is bound anew each time it is reached."""
+        return self is other or (self.origin is not None and self.origin is other.origin and self.fn == other.fn)
 
     def call(self, values: dict[str, Any], context: ToolContext) -> Any:
         """Call the function with bound values and, where it wants one, the context; async ones return an awaitable."""
@@ -121,12 +145,12 @@ class Tool(Generic[P, R]):
     @cached_property
     def validator(self) -> jsonschema_rs.Validator:
         """What checks arguments against `parameters`; made once."""
-        return _validator(self)
+        return _validator(self) if self.origin is None else self.origin.validator
 
     @cached_property
     def coercer(self) -> Coercer:
         """What brings arguments into the form that `parameters` want; made once, when they first are not in it."""
-        return Coercer(_named_schema(self), self.aliases)
+        return Coercer(_named_schema(self), self.aliases) if self.origin is None else self.origin.coercer
 
 
 def _named_schema(tool: Tool[..., Any]) -> dict[str, Any]:
@@ -181,7 +205,7 @@ def _check_isolation(tool: Tool[..., Any]) -> None:
     if tool.isolate != "process" or not hasattr(os, "fork"):
         raise ToolInvalid(f"tool '{tool.name}': isolate is None or, on POSIX systems, 'process', not {tool.isolate!r}")
     name, module = getattr(tool.fn, "__qualname__", "<unknown>"), getattr(tool.fn, "__module__", "__main__")
-    if not inspect.isfunction(tool.fn) or "<" in name or module == "__main__":
+    if not inspect.isfunction(tool.fn) or tool.receiver or "<" in name or module == "__main__":
         raise ToolInvalid(
             f"tool '{tool.name}': isolate='process' takes a function at the top level of a module that can be "
             f"imported, which {module}.{name} is not; move it to one"
@@ -193,7 +217,9 @@ def tool(fn: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
 def tool(**options: Unpack[FunctionOptions]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[FunctionOptions]) -> Any:
-    """Make a tool of a function: its schema from the signature, its description from the docstring.
+    """Make a tool of a function or method: its schema from the signature, its description from the docstring.
+
+    A method's tool is bound where it is reached through an object, as the method itself would be.
 
     Raises:
         ToolInvalid: at import, naming the function and the parameter, where a tool cannot be made of it.
@@ -208,15 +234,22 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[FunctionOpti
 def _declare(fn: Callable[..., Any], options: FunctionOptions) -> Tool[..., Any]:
     from talaria.tools.schema import describe  # noqa: PLC0415 - only who declares a tool waits for pydantic's import
 
-    name = options.get("name") or getattr(fn, "__name__", "")
-    described = describe(fn, name, options.get("description", ""))
+    binds = receiver(inner := _inner(fn))
+    name = options.get("name") or getattr(inner, "__name__", "")
+    described = describe(inner, name, options.get("description", ""))
     rest = cast("ToolOptions", {key: value for key, value in options.items() if key not in ("name", "description")})
     return Tool(
         name,
         described.description,
         described.parameters,
-        fn,
+        inner,
         says_nothing=described.says_nothing,
         binding=described.binding,
+        receiver="cls" if isinstance(fn, classmethod) else "self" if binds else "",
         **rest,
     )
+
+
+def _inner(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function in a classmethod or staticmethod."""
+    return cast("Callable[..., Any]", fn.__func__) if isinstance(fn, classmethod | staticmethod) else fn

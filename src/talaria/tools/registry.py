@@ -8,6 +8,7 @@ import structlog
 from talaria.core.errors import InvalidRequest, NotFound
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
+from talaria.tools.methods import check_bound
 from talaria.tools.nearest import hint, listed
 
 GROUP = "group:"
@@ -52,9 +53,10 @@ class Registry:
         """Add a tool; adding the same one again changes nothing.
 
         Raises:
-            ToolInvalid: another tool has this name.
+            ToolInvalid: another tool has this name (the same method of another object too), or it is not bound.
         """
-        if self._tools.setdefault(tool.name, tool) is not tool:
+        check_bound(tool)
+        if not self._tools.setdefault(tool.name, tool).is_same_as(tool):
             raise ToolInvalid(f"there are two tools named '{tool.name}'; give one of them another name")
 
     def get(self, name: str) -> Tool[..., Any]:

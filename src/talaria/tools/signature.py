@@ -12,6 +12,7 @@ from talaria.tools.errors import ToolInvalid
 
 MISSING: Any = inspect.Parameter.empty
 _CONTEXT = re.compile(rf"\b{ToolContext.__name__}\b")
+_RECEIVERS = ("self", "cls")
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "takes any number of positional values; declare a list[…] parameter",
     inspect.Parameter.VAR_KEYWORD: "takes any names; declare them, or one dict[str, …] parameter",
@@ -44,14 +45,29 @@ def read_signature(fn: Callable[..., Any], tool: str) -> Signature:
         ToolInvalid: a parameter cannot be given by name, has no annotation, or one that is not defined.
     """
     signature = inspect.signature(fn)
-    context = context_parameter(fn)
+    context, left_out = context_parameter(fn), receiver(fn)
     parameters: list[Parameter] = []
     for name, each in signature.parameters.items():
+        if name == left_out:
+            continue
         _check(each, tool)
         if name == context:
             continue
         parameters.append(Parameter(name, _resolve(fn, each.annotation, f"{tool}: parameter '{name}'"), each.default))
     return Signature(tuple(parameters), context, _resolve(fn, signature.return_annotation, f"{tool}: the result"))
+
+
+def receiver(fn: Callable[..., Any]) -> str:
+    """Return the name of a method's first parameter, `self` or `cls`, which binding fills in; "" for functions."""
+    if not inspect.isfunction(fn) or not _is_in_class(fn.__qualname__):
+        return ""
+    first = next(iter(inspect.signature(fn).parameters.values()), None)
+    return first.name if first is not None and first.annotation is MISSING and first.name in _RECEIVERS else ""
+
+
+def _is_in_class(qualified: str) -> bool:
+    holder = qualified.rpartition(".")[0]
+    return bool(holder) and not holder.endswith("<locals>")
 
 
 def context_parameter(fn: Callable[..., Any]) -> str | None:
@@ -70,8 +86,8 @@ def _is_context(annotation: Any) -> bool:
 
 
 def _check(each: inspect.Parameter, tool: str) -> None:
-    if each.annotation is MISSING and each.name in ("self", "cls"):
-        raise ToolInvalid(f"{tool}: methods are not available as tools yet; declare a function")
+    if each.annotation is MISSING and each.name in _RECEIVERS:
+        raise ToolInvalid(f"{tool}: '{each.name}' is for methods; declare the tool in a class")
     if each.kind in _REFUSED:
         raise ToolInvalid(f"{tool}: parameter '{each.name}' {_REFUSED[each.kind]}")
     if each.annotation is MISSING:

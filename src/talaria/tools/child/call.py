@@ -55,6 +55,7 @@ def _job(context: CallContext) -> Job:
         secrets=dict(run.secrets),
         principal=run.principal,
         session=run.state.key.session,
+        variables=run.state.variables,
         run_id=run.run.id,
         tool_call_id=context.call.call.id,
         idempotency_key=context.idempotency_key,

@@ -25,6 +25,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     secrets: dict[str, str]
     principal: Principal
     session: str
+    variables: dict[str, Any]
     run_id: str
     tool_call_id: str
     idempotency_key: str

@@ -11,7 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from talaria.core.errors import InvalidRequest, StopRun
+from talaria.core.ids import SessionKey
 from talaria.core.text import valid_text
+from talaria.journal.state import SessionState
 from talaria.tools.arguments import bind_with
 from talaria.tools.binding import Binding
 from talaria.tools.child.wire import Emits, Job, Message, Outputs, Raised, Returned, framed, read_job
@@ -19,6 +21,7 @@ from talaria.tools.context import ToolContext
 from talaria.tools.errors import ResultInvalid
 from talaria.tools.outlet import EventBudget
 from talaria.tools.result import result_text
+from talaria.tools.session import Session
 from talaria.tools.signature import context_parameter
 from talaria.tools.words import words_of
 
@@ -111,10 +114,12 @@ def _values(job: Job, found: Any, fn: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _context(job: Job, outlet: PipeOutlet) -> ToolContext:
+    state = SessionState(SessionKey(job.principal.tenant, job.principal.user, "-", job.session))
+    state.variables = job.variables
     return ToolContext(
         secrets=job.secrets,
         principal=job.principal,
-        session=job.session,
+        session=Session(state, job.principal),
         run_id=job.run_id,
         tool_call_id=job.tool_call_id,
         idempotency_key=job.idempotency_key,

@@ -56,7 +56,7 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         secrets=run.secrets,
         deps=run.deps,
         principal=run.principal,
-        session=run.state.key.session,
+        session=run.session,
         run_id=run.run.id,
         tool_call_id=context.call.call.id,
         idempotency_key=context.idempotency_key,

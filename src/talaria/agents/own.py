@@ -1,0 +1,156 @@
+"""Agents of one's own, as they are declared: four members, what they need, and what each turn hands them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from talaria.agents.agent import AgentSpec
+from talaria.core.errors import ConfigurationError
+from talaria.core.messages import AssistantMessage, Message
+from talaria.core.principal import Principal
+from talaria.tools.nearest import hint, listed
+from talaria.tools.session import Session
+
+PARTS = ("models", "tools")
+LATER = ("agents", "approvals", "metrics")
+_MEMBERS = ("name", "needs", "initialize", "invoke", "destroy")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an agent of one's own answers."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """What a tool said. `is_error`: it failed, was refused, or it is not known whether it took effect."""
+
+    text: str
+    is_error: bool = False
+
+
+class Models(Protocol):
+    """Asks models; each answer is on record, and handed back without asking again when the run resumes."""
+
+    async def ask(self, messages: str | Sequence[Message], *, model: str = "", system: str = "") -> AssistantMessage:
+        """Return the model's answer to a question or a conversation; `model` is empty for the turn's own."""
+        ...
+
+
+class Tools(Protocol):
+    """Calls tools, through the one chain: checks, approvals and the record are the same as for a model's calls."""
+
+    async def call(self, name: str, /, **arguments: Any) -> ToolReply:
+        """Return what the tool said. A call that waits for a person ends `invoke`, which begins anew later."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRequest:
+    """A turn. `models` and `tools` are there for agents that need them; what goes through them is recorded."""
+
+    query: str
+    run_id: str
+    principal: Principal = field(default_factory=Principal)
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    parts: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+
+    @property
+    def models(self) -> Models:
+        """The models."""
+        return self._part("models")
+
+    @property
+    def tools(self) -> Tools:
+        """The tools of this turn."""
+        return self._part("tools")
+
+    def _part(self, name: str) -> Any:
+        if name not in self.parts:
+            raise ConfigurationError(f"this agent does not need '{name}'; add it to its 'needs'")
+        return self.parts[name]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRuntime:
+    """What `initialize` may know: the parts that the agent needs, and the names of the tools that there are."""
+
+    needs: frozenset[str] = frozenset()
+    tool_names: tuple[str, ...] = ()
+
+
+Answering = Awaitable[Reply | AsyncIterator[str]] | AsyncIterator[str]
+
+
+class OwnAgent(Protocol):
+    """An agent of one's own. `invoke` must be deterministic but for what it asks of models and tools."""
+
+    name: str
+    needs: frozenset[str]
+
+    async def initialize(self, runtime: AgentRuntime) -> None:
+        """Make ready, once a process and before the first turn."""
+        ...
+
+    def invoke(self, request: AgentRequest, session: Session) -> Answering:
+        """Answer a turn: at once, or in pieces of text. Models and tools are used before the first piece."""
+        ...
+
+    async def destroy(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+@dataclass(frozen=True)
+class OwnSpec(AgentSpec):
+    """A declared agent of one's own. `ready` holds what is known of it in this process."""
+
+    body: OwnAgent | None = None
+    ready: "asyncio.Lock" = field(default_factory=asyncio.Lock, repr=False)
+    begun: list[bool] = field(default_factory=list[bool], repr=False)
+
+    @property
+    def agent(self) -> OwnAgent:
+        """The agent."""
+        assert self.body is not None
+        return self.body
+
+    async def initialize(self, tool_names: tuple[str, ...]) -> None:
+        """Initialize the agent, unless it has been."""
+        async with self.ready:
+            if not self.begun:
+                needs = frozenset(self.agent.needs)
+                await self.agent.initialize(AgentRuntime(needs, tool_names if "tools" in needs else ()))
+                self.begun.append(True)
+
+    async def destroy(self) -> None:
+        """Destroy the agent, if it was initialized."""
+        async with self.ready:
+            if self.begun:
+                self.begun.clear()
+                await self.agent.destroy()
+
+
+def agent(declared: Any) -> OwnSpec:
+    """Make an agent of a class, of which one object is made without arguments, or of an object.
+
+    It has `name`, `needs`, `initialize`, `invoke` and `destroy`; and `tools`, unless all that are registered are its.
+
+    Raises:
+        ConfigurationError: a member is missing, or a need unknown.
+    """
+    body = declared() if isinstance(declared, type) else declared
+    kind = type(body).__name__
+    missing = [each for each in _MEMBERS if not hasattr(body, each)]
+    if missing:
+        raise ConfigurationError(f"agent {kind} lacks {listed(missing)}")
+    for need in sorted(body.needs):
+        if need in LATER:
+            raise ConfigurationError(f"agent {kind}: '{need}' is not available yet; there are {listed(PARTS)}")
+        if need not in PARTS:
+            raise ConfigurationError(f"agent {kind} needs '{need}'; there are {listed(PARTS)}{hint(need, PARTS)}")
+    tools = getattr(body, "tools", None) if "tools" in body.needs else ()
+    return OwnSpec(body.name, tools=tools, body=body)

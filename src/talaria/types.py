@@ -1,0 +1,113 @@
+"""Types for the parameters of tools, checked before a call runs: addresses on the public net, paths in a workspace.
+
+`PublicUrl` looks at the address only: a name may still lead to a private host, so whoever connects has to check again.
+`WorkspacePath` looks at the text only: a link inside the workspace may still lead out of it.
+"""
+
+import ipaddress
+import re
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa", "localdomain")
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
+_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
+_COMPATIBLE = ipaddress.IPv6Network("::/96")
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _public_url(text: str) -> str:
+    if re.search(r"[\x00-\x20\x7f\\]", text):
+        raise ValueError("holds a space, a control character or a backslash; give one plain http(s) URL")
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError("is no http or https URL")
+    if "@" in parts.netloc:
+        raise ValueError("holds a user name or password; leave them out")
+    _ = parts.port  # raises ValueError itself
+    _check_host(parts.hostname or "")
+    return text
+
+
+def _check_host(host: str) -> None:
+    if not host:
+        raise ValueError("has no host")
+    if not host.isascii() or "%" in host:
+        raise ValueError("has a host in an odd spelling; give its plain ASCII form (xn--… for other scripts)")
+    if ":" in host:
+        address: Address = ipaddress.IPv6Address(host)
+    else:
+        name = host.removesuffix(".")
+        labels = name.split(".")
+        if _NUMBER.fullmatch(labels[-1]) is None:
+            _check_name(name, labels)
+            return
+        try:  # what ends in a number is an address to every client, in whatever spelling; only the usual one is taken
+            address = ipaddress.IPv4Address(name)
+        except ValueError:
+            raise ValueError("has an address in an odd spelling; write it as four decimal numbers") from None
+    if not all(each.is_global and not each.is_multicast for each in _meant(address)):
+        raise ValueError("leads to a private, local or reserved address; only public ones are allowed")
+
+
+def _check_name(name: str, labels: list[str]) -> None:
+    if not all(labels):
+        raise ValueError("has a host with an empty part")
+    folded = name.lower()
+    if len(labels) == 1 or any(folded == each or folded.endswith(f".{each}") for each in _LOCAL_NAMES):
+        raise ValueError("names a host of a local net; only public ones are allowed")
+
+
+def _meant(address: Address) -> list[Address]:
+    """The address, and those of IPv4 that are written inside it."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return [address]
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if any(address in net for net in _NAT64):
+        return [last]
+    inner: list[Address] = [last] if address in _COMPATIBLE else []
+    if address.sixtofour is not None:
+        inner.append(address.sixtofour)
+    if address.teredo is not None:
+        inner += address.teredo
+    return [address, *inner]
+
+
+def _workspace_path(text: str) -> str:
+    if not text or any(ord(each) < 32 for each in text):
+        raise ValueError("is empty or holds a control character")
+    if text.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", text):
+        raise ValueError("is absolute; give a path relative to the workspace")
+    if "\\" in text:
+        raise ValueError("holds a backslash; separate folders by '/'")
+    parts = text.split("/")
+    if ".." in (each.strip() for each in parts):
+        raise ValueError("leads out by '..'; give a path inside the workspace")
+    for each in parts:
+        if _DEVICES.fullmatch(each) or ":" in each:
+            raise ValueError(f"'{each}' is the name of a device, or may be one; take another name")
+    return text
+
+
+PublicUrl = Annotated[
+    str,
+    AfterValidator(_public_url),
+    Field(
+        description="A public http or https URL, without credentials.",
+        max_length=2048,
+        json_schema_extra={"format": "uri"},
+    ),
+]
+"""An http or https URL whose host is not private, loopback, link-local or reserved, in any spelling; no credentials."""
+
+WorkspacePath = Annotated[
+    str,
+    AfterValidator(_workspace_path),
+    Field(description="A path relative to the workspace, with '/' between folders.", min_length=1, max_length=1024),
+]
+"""A relative path inside a workspace: not absolute, no '..', no control characters, no names of devices."""
