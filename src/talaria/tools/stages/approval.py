@@ -36,6 +36,8 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
 
 def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
     """The model must not believe that its own arguments ran when a person changed them."""
+    if done.outcome not in ("ok", "error"):
+        return done  # it did not run, or nobody knows
     said = f" They said: {resolved.comment}" if resolved.comment else ""
     if resolved.outcome == "edited":
         note = f"[A person changed the arguments before this ran, to {resolved.arguments}.{said}]\n"
