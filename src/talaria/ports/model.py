@@ -1,6 +1,6 @@
 """Models: what the loop asks, and what comes back."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -206,6 +206,3 @@ class Dialect(Protocol):
     def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Exception:
         """Return the ModelError that a reply with status >= 300 means; the provider's words go to `operator`."""
         ...
-
-
-ModelFactory = Callable[..., Model]
