@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+import structlog
 from blockbuster import blockbuster_ctx
 from hypothesis import settings
 
@@ -23,6 +24,19 @@ def event_loop_guard(request: pytest.FixtureRequest) -> Iterator[None]:
     with blockbuster_ctx(scanned_modules=["talaria"]) as guard:
         guard.functions["time.sleep"].can_block_in("stores/sqlite/worker.py", "_watch")  # it rests on purpose
         yield
+
+
+@pytest.fixture(autouse=True)
+def plain_logs() -> None:
+    """Every line, whatever an earlier test has set; plain, because the pretty ones read files while the loop waits."""
+    structlog.reset_defaults()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ]
+    )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,20 +1,8 @@
-"""Both stores, and plain logs: the pretty ones read files while the loop waits."""
+"""Both stores."""
 
 from pathlib import Path
 
 import pytest
-import structlog
-
-
-@pytest.fixture(autouse=True)
-def plain_logs() -> None:
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
-        ]
-    )
 
 
 @pytest.fixture(params=["memory", "sqlite"])

@@ -9,6 +9,7 @@ from structlog.contextvars import merge_contextvars
 
 from talaria.journal.state import SessionState
 from talaria.live.buffer import LiveBuffer
+from talaria.runtime.owner import Owner
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.tools import Shop
 from tests.runtime.world import bounded, end_of, world
@@ -41,6 +42,7 @@ async def test_five_hundred_runs_leave_nothing_behind() -> None:
         assert {task.get_name() for task in asyncio.all_tasks()} == before
         gc.collect()
         states = [each for each in gc.get_objects() if isinstance(each, SessionState) and each.run is not None]
+        assert not [each for each in gc.get_objects() if isinstance(each, Owner)]
         buffers = [each for each in gc.get_objects() if isinstance(each, LiveBuffer)]
         assert runs.isdisjoint(each.run.id for each in states if each.run is not None)
         assert runs.isdisjoint(each.run_id for each in buffers)

@@ -8,12 +8,6 @@ import structlog
 from talaria.telemetry.logs import set_up_logs
 
 
-@pytest.fixture(autouse=True)
-def reset() -> object:
-    yield
-    structlog.reset_defaults()
-
-
 def test_json_lines_are_one_object_each_with_what_is_bound(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("json")
     with structlog.contextvars.bound_contextvars(run="run_1"):

@@ -222,13 +222,14 @@ class Engine:
         for session in await self._store.inbox.waiting():
             self.wake(session)
         async for session in mail:
-            owner = self._owners.get(session)
-            if owner is not None and owner.session is not None:
-                await self._look_for_cancel(session, owner)
+            await self._look_for_cancel(session)
             self.wake(session)
 
-    async def _look_for_cancel(self, session: str, owner: Owner) -> None:
+    async def _look_for_cancel(self, session: str) -> None:
         """A cancel does not wait until the action under way has ended."""
+        owner = self._owners.get(session)  # not in the caller: its variables live on while it waits for mail
+        if owner is None:
+            return
         letters = await self._store.inbox.pending(session)
         running = owner.session
         if running is not None and any(each.kind == "cancel" and each.run == running.run.id for each in letters):
