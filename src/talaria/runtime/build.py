@@ -120,7 +120,9 @@ async def build(plan: Plan) -> Parts:
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     chain = fold(chain_with(plan.catalog.stages))
-    means = Means(clock=clock, store=store, model=model, threads=threads, recorder=transcripts, chain=chain)
+    means = Means(
+        clock=clock, store=store, model=model, threads=threads, metrics=kit.metrics, recorder=transcripts, chain=chain
+    )
     grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
