@@ -8,7 +8,7 @@ import pytest
 from talaria import Agent, AgentRequest, AgentRuntime, ChatEvent, Reply, Session, agent, tool
 from talaria.agents.own import OwnSpec
 from talaria.core.errors import ModelUnavailable
-from talaria.core.messages import AssistantMessage, Message, Text, ToolCall, UserMessage
+from talaria.core.messages import AssistantMessage, Message, Text, UserMessage
 from talaria.journal.entries import AgentSaid, ApprovalRequested, StepFinished
 from talaria.testing.agents import bench
 from talaria.testing.clock import FakeClock
@@ -277,6 +277,28 @@ async def test_an_agent_that_speaks_otherwise_the_second_time_is_stopped() -> No
     assert "it said 'one' where it now says 'two'" in str(events[-1].data)
 
 
+@pytest.mark.parametrize(
+    ("last", "ending"),
+    [
+        ("7}", ["finish stop"]),
+        ("7,}", ["rewind", 'token {"total":7}', "finish stop"]),
+        ("}", ["rewind", "rewind", "error output_invalid the model's answer does not fit the schema: "]),
+    ],
+)
+async def test_an_answer_in_pieces_is_held_against_the_schema_of_the_turn(last: str, ending: list[str]) -> None:
+    async def invoke(request: AgentRequest, session: Session) -> Pieces:
+        yield '{"total": '
+        yield last
+
+    schema = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    async with world(agents=[own(invoke)], limits={"outputRepairs": 1}) as here:
+        events = await here.ask(agent="own", output_schema=schema)
+    assert told(events)[:3] == ["run_started", 'token {"total": ', f"token {last}"]
+    rest = told(events)[3:]
+    assert [line[: len(end)] for line, end in zip(rest, ending, strict=True)] == ending
+    assert all(str(event.data).endswith("/2.0") for event in events if event.type == "rewind")
+
+
 # Other agents
 
 
@@ -372,12 +394,14 @@ async def test_the_bench_has_all_five_parts() -> None:
         request.metrics.observe("thinking", 0.5)
         yield f" {consent.given} {other.text}"
 
-    decided = AssistantMessage((ToolCall("1", "look", '{"what": "cup"}'),))
+    def forecast(query: str) -> str:
+        return f"{query} Sun!"
+
     parts: dict[str, Any] = {
-        "answers": [decided, "Seen."],
+        "answers": [Call("look", {"what": "cup"}), "Seen."],
         "tools": {"look": "a cup"},
         "decisions": [False],
-        "agents": {"forecaster": lambda query: f"{query} Sun!"},
+        "agents": {"forecaster": forecast},
     }
     async with bench(Own(invoke), **parts) as seat:
         assert await seat.answer("What is there?") == "Seen. False Rome? Sun!"

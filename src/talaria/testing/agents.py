@@ -10,6 +10,8 @@ from talaria.agents.own import AgentRequest, AgentRuntime, OwnAgent, agent
 from talaria.agents.own_parts import Consent, Reply, ToolReply
 from talaria.core.events import ChatEvent
 from talaria.core.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, UserMessage
+from talaria.ports.model import Answer, ModelRequest, Prompt
+from talaria.testing.scripted_model import Say, ScriptedModel, Step
 from talaria.tools.session import Session, session_in_memory
 
 
@@ -54,16 +56,20 @@ class Bench:
 
 
 class _Models:
-    def __init__(self, asked: list[str | Sequence[Message]], answers: Iterable[str | AssistantMessage]) -> None:
+    def __init__(self, asked: list[str | Sequence[Message]], answers: Iterable[str | Step]) -> None:
         self._asked, self._answers = asked, answers
 
     async def ask(
         self, messages: str | Sequence[Message], *, model: str = "", system: str = "", tools: Iterable[str] = ()
     ) -> AssistantMessage:
-        del system, tools
-        self._asked.append(messages if isinstance(messages, str) else tuple(messages))
-        answer = _next(self._answers, "answer", messages)
-        return AssistantMessage((Text(answer),), model) if isinstance(answer, str) else answer
+        del tools
+        said = (UserMessage((Text(messages),)),) if isinstance(messages, str) else tuple(messages)
+        self._asked.append(messages if isinstance(messages, str) else said)
+        step = _next(self._answers, "answer", messages)
+        script = ScriptedModel(Say(step) if isinstance(step, str) else step)
+        items = [item async for items in script.stream(ModelRequest(model, Prompt(system, (), said))) for item in items]
+        assert isinstance(items[-1], Answer)
+        return items[-1].message
 
 
 class _Tools:
@@ -127,15 +133,15 @@ def _of(given: Mapping[str, Any], kind: str, name: str, arguments: Mapping[str, 
 async def bench(
     body: OwnAgent,
     *,
-    answers: Iterable[str | AssistantMessage] = (),
+    answers: Iterable[str | Step] = (),
     tools: Mapping[str, Any] | None = None,
     decisions: Iterable[bool | Consent] = (),
     agents: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[Bench]:
     """Initialize an agent, and destroy it in the end.
 
-    `answers` are the models', in order. `tools` has a text or a function by name, `agents` likewise (its function gets
-    `query`). `decisions` are those of people, in order: yes, no, or a whole `Consent`.
+    `answers` are the models', in order: texts, or steps of a `ScriptedModel`. `tools` has a text or a function by name,
+    `agents` likewise (its function gets `query`). `decisions` are those of people, in order: yes, no, or a `Consent`.
     """
     agent(body)  # its members and needs are right
     known = tools or {}
