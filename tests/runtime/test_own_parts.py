@@ -193,6 +193,7 @@ async def test_where_nobody_can_be_asked_there_is_no_consent() -> None:
 async def test_pieces_events_and_steps_come_in_any_order_and_are_told_once(sqlite: str) -> None:
     async def invoke(request: AgentRequest, session: Session) -> Pieces:
         yield ChatEvent("reasoning", "Which one? ")
+        await session.set("asked", True)
         answer = await request.models.ask("which?")
         yield f"The {answer.text} one. "
         yield ChatEvent("custom", {"done": 0.5}, name="progress")
@@ -216,6 +217,7 @@ async def test_pieces_events_and_steps_come_in_any_order_and_are_told_once(sqlit
         assert [event for event in events if event.type == "custom"] == [ChatEvent("custom", {"done": 0.5}, "progress")]
         assert len([each for each in await here.entries() if isinstance(each, AgentSaid)]) == 4
         assert (await here.messages())[-1]["content"] == "The blue one. paid 2."
+        assert await here.events(run) == events
 
 
 async def test_what_was_said_before_a_cancel_is_kept() -> None:
