@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from talaria.core.errors import ModelError
 from talaria.core.messages import AssistantMessage, ToolCall
-from talaria.models.openai_decoder import OpenAiDecoder
+from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.ports.model import Delta, ReasoningDelta, TextDelta
 
 DATA = Path(__file__).parent / "data"

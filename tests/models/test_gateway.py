@@ -19,13 +19,13 @@ from talaria.core.errors import (
 from talaria.core.messages import AssistantMessage, Text
 from talaria.core.usage import Usage
 from talaria.models.gateway import Gateway
-from talaria.models.profile import Price, Profile
 from talaria.models.routes import Route
 from talaria.ports.model import Answer, Restart, TextDelta
+from talaria.ports.profile import Price, Profile
 from tests.models.fakes import Canned, CannedTransport, NotingClock, ask, collect
 
 KEY = "secret-key-123"
-ROUTE = Route("gpt", "https://api.example.com/v1", api_key=KEY)
+ROUTE = Route("gpt", "https://api.example.com/v1", api_keys=(KEY,))
 
 
 def chunk(content: str = "", finish: str | None = None, **more: Any) -> bytes:
@@ -230,7 +230,7 @@ async def test_usage_is_priced_and_cached_tokens_cost_their_own_price() -> None:
         "completion_tokens": 500_000,
         "prompt_tokens_details": {"cached_tokens": 400_000},
     }
-    route = Route("gpt", "http://x", profile=Profile(price=Price(2.0, 10.0, 0.5)))
+    route = Route("gpt", "http://x", profile_of=lambda _: Profile(price=Price(2.0, 10.0, 0.5)))
     answer = (await Scene(Canned([chunk("x", "stop", usage=usage)]), routes=[route]).outcome())[-1]
     assert answer.usage == Usage(1_000_000, 500_000, 400_000, cost=6.4)
 

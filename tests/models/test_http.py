@@ -38,7 +38,7 @@ def said(items: Sequence[ModelItem]) -> str:
 async def test_text_reasoning_and_calls_arrive(transport: AioHttpTransport) -> None:
     step = Step("Let me see.", "Hm, 你好 🙂", calls=(("search", {"q": 1}),))
     async with ModelServer([step]) as server:
-        items = await collect(gateway(transport, server.base_url, api_key="k").stream(ask()))
+        items = await collect(gateway(transport, server.base_url, api_keys=("k",)).stream(ask()))
     answer = items[-1]
     assert isinstance(answer, Answer)
     assert answer.message.reasoning == "".join(item.text for item in items if isinstance(item, ReasoningDelta))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from talaria.core.errors import ModelError, ModelUnavailable
 from talaria.models import failures
-from talaria.models.openai_decoder import OpenAiDecoder
+from talaria.models.openai.decoder import OpenAiDecoder
 from tests.models.field_cases import decoded, pieces, sse
 
 names = st.sampled_from(

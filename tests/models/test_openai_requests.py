@@ -17,10 +17,9 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from talaria.models.openai import OpenAiDialect
-from talaria.models.profile import Profile
-from talaria.models.routes import Route
-from talaria.ports.model import HttpCall, ModelRequest, Prompt, ToolSpec
+from talaria.models.openai.dialect import OpenAiDialect
+from talaria.ports.model import Connection, HttpCall, ModelRequest, Prompt, ToolSpec
+from talaria.ports.profile import Profile
 from tests.models.field_cases import field_case, sse
 
 SEARCH = ToolSpec("search", "Search.", {"type": "object", "properties": {"q": {"type": "integer"}}})
@@ -35,9 +34,12 @@ HISTORY: list[Message] = [
 ]
 
 
-def call(request: ModelRequest, dialect: OpenAiDialect | None = None, **profile: Any) -> HttpCall:
-    connection = Route("gpt", "https://api.example.com/v1/", api_key="key-123", profile=Profile(**profile))
-    return (dialect or OpenAiDialect("test")).request(request, request.model, connection)
+def to(issuer: str = "test", **profile: Any) -> Connection:
+    return Connection("https://api.example.com/v1/", "gpt-x", issuer, "key-123", profile=Profile(**profile))
+
+
+def call(request: ModelRequest, issuer: str = "test", **profile: Any) -> HttpCall:
+    return OpenAiDialect().request(request, to(issuer, **profile))
 
 
 def body(request: ModelRequest, **profile: Any) -> dict[str, Any]:
@@ -77,14 +79,9 @@ def test_options_are_sent_under_the_names_and_as_far_as_the_profile_says() -> No
     ]
     assert (sent["temperature"], sent["max_tokens"], sent["tool_choice"]) == (0.2, 100, "required")
     assert sent["reasoning_effort"] == "high"
-    sent = body(
-        request,
-        max_tokens_field="max_completion_tokens",
-        temperature=False,
-        forced_choice=False,
-        usage_option=False,
-    )
-    assert set(sent) == {"model", "messages", "tools", "stream", "max_completion_tokens"}
+    sent = body(request, max_tokens_field="max_completion_tokens", usage_option=False)
+    assert sent["max_completion_tokens"] == 100
+    assert not {"max_tokens", "stream_options"} & set(sent)
 
 
 def test_thinking_is_switched_off_where_the_profile_knows_how() -> None:
@@ -110,16 +107,15 @@ def test_empty_content_is_what_the_model_takes(empty_content: str, with_call: di
 def test_messages_are_written_once_and_their_bytes_stay() -> None:
     prompt = Prompt("Be brief.", [SEARCH], HISTORY[:1])
     request = ModelRequest("gpt-x", prompt)
-    dialect = OpenAiDialect("test")
-    first = call(request, dialect).body
+    first = call(request).body
     history, rest = first[: first.index(b'],"tools"')], first[first.index(b'],"tools"') :]
     encoded = next(iter(prompt.cache.values()))
     prompt.messages.extend(HISTORY[1:])
-    second = call(request, dialect).body
+    second = call(request).body
     assert second.startswith(history + b",")
     assert second.endswith(rest)
     assert next(iter(prompt.cache.values())) is encoded
-    assert call(request, dialect).body == second
+    assert call(request).body == second
     assert json.loads(second)["messages"][1:] == messages(HISTORY)
 
 
@@ -127,7 +123,7 @@ def test_each_profile_and_issuer_has_bytes_of_its_own() -> None:
     request = ModelRequest("gpt-x", Prompt("", (), HISTORY))
     assert b'"content":null' in call(request).body
     assert b'"content":null' not in call(request, empty_content="omit").body
-    assert b'"content":null' in call(request, OpenAiDialect("other")).body
+    assert b'"content":null' in call(request, "other").body
 
 
 def test_pictures_are_data_urls_and_files_are_text() -> None:
@@ -184,14 +180,13 @@ def test_system_messages_in_the_history_keep_their_place() -> None:
 
 
 def test_a_signature_on_a_call_goes_back_unchanged_and_to_its_issuer_only() -> None:
-    dialect = OpenAiDialect("google")
-    decoder = dialect.decoder()
+    decoder = OpenAiDialect().decoder(to("google"))
     decoder.feed(sse(field_case("b07")["input"]["stream"]))
     answer = decoder.end()[1]
     assert answer.finish == "tool_calls"
     request = ModelRequest("gemini", Prompt("", (), [GO, answer.message]))
-    sent = json.loads(call(request, dialect).body)["messages"][1]["tool_calls"]
+    sent = json.loads(call(request, "google").body)["messages"][1]["tool_calls"]
     assert [entry["id"] for entry in sent] == ["a", "b"]
     assert sent[0]["extra_content"] == {"google": {"thought_signature": "SIG"}}
     assert "extra_content" not in sent[1]
-    assert b"SIG" not in call(request, OpenAiDialect("other")).body
+    assert b"SIG" not in call(request, "other").body

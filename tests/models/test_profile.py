@@ -3,22 +3,21 @@
 import pytest
 
 from talaria.core.errors import ConfigurationError
-from talaria.models.profile import Price, Profile
+from talaria.models.families import Profiles
+from talaria.models.profile import overridden
+from talaria.ports.profile import Price, Profile
 
 
 def test_a_route_overrides_what_it_names() -> None:
-    profile = Profile().override(
-        {"emptyContent": "omit", "thinkingOff": {"enable_thinking": False}},
-        {"input": 0.4, "output": 1.2},
-        {"effort": "high"},
-    )
+    capabilities = {"emptyContent": "omit", "thinkingOff": {"enable_thinking": False}}
+    profile = Profiles("openai", capabilities, {"input": 0.4, "output": 1.2}, {"effort": "high"}).of("any")
     assert profile == Profile(
         empty_content="omit",
         thinking_on='{"reasoning_effort":"high"}',
         thinking_off='{"enable_thinking":false}',
         price=Price(0.4, 1.2),
     )
-    assert Profile(price=Price(1.0)).override({"vision": False}) == Profile(vision=False, price=Price(1.0))
+    assert overridden(Profile(price=Price(1.0)), {"vision": False}) == Profile(vision=False, price=Price(1.0))
 
 
 @pytest.mark.parametrize(
@@ -31,4 +30,4 @@ def test_a_route_overrides_what_it_names() -> None:
 )
 def test_what_is_wrong_is_named(capabilities: dict[str, object], price: dict[str, object] | None, words: str) -> None:
     with pytest.raises(ConfigurationError, match=words):
-        Profile().override(capabilities, price)
+        overridden(Profile(), capabilities, price)

@@ -95,7 +95,7 @@ def test_a_time_zone_that_is_not_known_is_named() -> None:
 
 def test_routes_come_from_the_settings() -> None:
     (route,) = make_routes(read_settings({"models": [MODEL]}, {}).models)
-    assert (route.prefix, route.base_url, route.api_key) == ("gpt", "https://x.test/v1", "none")
+    assert (route.prefix, route.base_url, route.api_keys) == ("gpt", "https://x.test/v1", ("none",))
 
 
 @tool

@@ -17,7 +17,16 @@ from talaria.core.usage import Usage
 from talaria.journal.entries import ModelFinished
 from talaria.journal.state import RunState
 from talaria.journal.transcript import wire_message
-from talaria.ports.model import Answer, Delta, ModelItem, ModelRequest, ReasoningDelta, Restart, TextDelta
+from talaria.ports.model import (
+    Answer,
+    Delta,
+    Downgraded,
+    ModelItem,
+    ModelRequest,
+    ReasoningDelta,
+    Restart,
+    TextDelta,
+)
 
 
 class _Call:
@@ -28,6 +37,7 @@ class _Call:
         self.began = time.monotonic()
         self.said: list[Delta] = []
         self.void = Usage()
+        self.downgraded: list[str] = []
         self.restart()
 
     def restart(self) -> None:
@@ -54,7 +64,15 @@ class _Call:
             cut_calls=answer.cut_calls if answer else 0,
             error=error.code if error else "",
             error_text=error.message if error else "",
+            downgraded=tuple(self.downgraded),
+            reasoning_refused=answer.reasoning_refused if answer else False,
         )
+
+    def tell_once(self, sentence: str) -> None:
+        """Something is done without: the client is told the first time in a run."""
+        if sentence not in self.downgraded and sentence not in self.session.run.downgraded:
+            self.downgraded.append(sentence)
+            self.session.live.tell(ChatEvent("notice", sentence, reason="downgraded"))
 
     def _estimate(self) -> Usage:
         """About what an attempt took that no provider counted: four characters a token."""
@@ -107,13 +125,15 @@ async def _listen(call: _Call, request: ModelRequest) -> Answer:
                 return last
             if type(last) is Restart:
                 call.restart()
-                live.tell(ChatEvent("notice", last.reason, reason="retrying"))
+                live.tell(ChatEvent("notice", last.reason, reason=last.notice))
+            elif type(last) is Downgraded:
+                call.tell_once(last.reason)
     raise ModelError("the model's stream ended without an answer")
 
 
 def _deltas(items: Sequence[ModelItem]) -> Sequence[ModelItem]:
-    """The items less the answer or restart that only the last one can be."""
-    return items[:-1] if isinstance(items[-1], Answer | Restart) else items
+    """The items less the answer, restart or downgrade that only the last one can be."""
+    return items[:-1] if isinstance(items[-1], Answer | Restart | Downgraded) else items
 
 
 def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
@@ -127,6 +147,7 @@ def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
         max_tokens=turn.options.max_tokens,
         tool_choice="auto" if tools else "none",
         user=session.state.key.user,
+        assistant=session.state.key.assistant,
         run_id=turn.run,
         output_schema=output.schema if output is not None and not output.tool else None,
     )

@@ -51,9 +51,9 @@ class OwnTurn:
         recorded = run.steps.get(step)
         if recorded is not None:
             return recorded.message
-        prompt = Prompt(system, tools, messages)
+        key, prompt = session.state.key, Prompt(system, tools, messages)
         answer = await self._answer(
-            ModelRequest(model or run.turn.model, prompt, user=session.state.key.user, run_id=run.id)
+            ModelRequest(model or run.turn.model, prompt, user=key.user, assistant=key.assistant, run_id=run.id)
         )
         if self.is_left:
             raise Left

@@ -25,6 +25,7 @@ TalariaError                code, message for a person, whether a retry can help
 └── InternalError           internal             an id to look up in the log
 """
 
+from enum import Enum
 from typing import ClassVar
 
 
@@ -93,10 +94,22 @@ class Overloaded(TalariaError):
     retryable = True
 
 
+class Fault(Enum):
+    """What a model call failed at, where another key, another model or a smaller request can help."""
+
+    NONE = "none"
+    KEY = "key"
+    MONEY = "money"
+    RATE = "rate"
+    MODEL = "model"
+    REASONING = "reasoning"
+
+
 class ModelError(TalariaError):
-    """A model could not answer."""
+    """A model could not answer. `fault` says what would help."""
 
     code = "model_unavailable"
+    fault = Fault.NONE
 
 
 class ModelUnavailable(ModelError):

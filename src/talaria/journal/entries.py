@@ -84,7 +84,8 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
 
     `attempt` is 0 for an agent of one's own, whose every word had an entry before (`AgentSaid`).
     An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
-    and `error_text` a sentence for a person.
+    and `error_text` a sentence for a person. `downgraded`: what the model was asked for and does not take, a sentence
+    each, the first time in a run. `reasoning_refused`: its provider did not take earlier reasoning back.
     """
 
     round: int
@@ -97,6 +98,8 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     cut_calls: int = 0
     error: str = ""
     error_text: str = ""
+    downgraded: tuple[str, ...] = ()
+    reasoning_refused: bool = False
 
 
 class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):

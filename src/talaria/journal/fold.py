@@ -136,8 +136,12 @@ def _title(message: UserMessage) -> str:
 
 def _set_context(state: SessionState, entry: ContextSet) -> None:
     """A changed beginning: signed reasoning before it no longer holds and is left out as a whole."""
-    messages = [_unsigned(message) for message in state.prompt.messages]
-    state.prompt = Prompt(entry.system, entry.tools, messages)
+    prompt = _without_signed(state.prompt)
+    state.prompt = Prompt(entry.system, entry.tools, prompt.messages)
+
+
+def _without_signed(prompt: Prompt) -> Prompt:
+    return Prompt(prompt.system, prompt.tools, [_unsigned(message) for message in prompt.messages])
 
 
 def _unsigned(message: Message) -> Message:
@@ -157,6 +161,9 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished, befor
     run.last, run.rejected = entry, None
     if entry.attempt:
         run.before_text = before_text(state.seq, entry, before)
+    run.downgraded.update(entry.downgraded)
+    if entry.reasoning_refused:
+        state.prompt = _without_signed(state.prompt)
     message = entry.message
     if message.calls and not message.incomplete:
         run.message, run.calls = message, {}

@@ -80,6 +80,7 @@ class RunState(msgspec.Struct):
     rejected: AnswerRejected | None = None
     rejections: int = 0
     empty_answers: int = 0
+    downgraded: set[str] = set()
     over_limit_round: int = 0
     parked_until: int | None = None
     cancel: CancelRequested | None = None

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from talaria.core.usage import Usage
-from talaria.models.profile import Price
+from talaria.ports.profile import Price
 
 CHARACTERS_PER_TOKEN = 4
 _NONE = cast("dict[str, Any]", {})
@@ -53,7 +53,9 @@ def priced(usage: Usage, price: Price | None) -> Usage:
     if price is None:
         return usage
     cached = min(usage.cached_tokens, usage.input_tokens)
-    fresh = usage.input_tokens - cached
-    cached_price = price.input if price.cached is None else price.cached
-    cost = (fresh * price.input + cached * cached_price + usage.output_tokens * price.output) / 1_000_000
-    return msgspec.structs.replace(usage, cost=cost)
+    written = min(usage.cache_write_tokens, usage.input_tokens - cached)
+    fresh = usage.input_tokens - cached - written
+    read_price = price.input if price.cached is None else price.cached
+    write_price = price.input if price.cache_write is None else price.cache_write
+    input_cost = fresh * price.input + cached * read_price + written * write_price
+    return msgspec.structs.replace(usage, cost=(input_cost + usage.output_tokens * price.output) / 1_000_000)

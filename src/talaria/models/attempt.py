@@ -8,7 +8,17 @@ from talaria.models.retry_after import retry_after
 from talaria.models.routes import Route
 from talaria.models.watchdog import Watchdog
 from talaria.ports.clock import Clock
-from talaria.ports.model import Answer, Decoder, Delta, Dialect, HttpReply, ModelRequest, Transport
+from talaria.ports.model import (
+    Answer,
+    Connection,
+    Decoder,
+    Delta,
+    Dialect,
+    HttpCall,
+    HttpReply,
+    ModelRequest,
+    Transport,
+)
 
 LONGEST_ERROR = 65_536
 ERROR_TIMEOUT = 10.0
@@ -17,18 +27,22 @@ GRACE = 1.0
 
 
 class Attempt:
-    """Asks once. `read` until it returns None, then `answer`; `close` in any case."""
+    """Asks once. `write`, `send`, `read` until it returns None, then `answer`; `close` in any case."""
 
-    def __init__(self, route: Route, dialect: Dialect, transport: Transport, clock: Clock) -> None:
+    def __init__(
+        self, route: Route, dialect: Dialect, connection: Connection, transport: Transport, clock: Clock
+    ) -> None:
         self._route = route
         self._dialect = dialect
+        self._connection = connection
         self._transport = transport
         self._clock = clock
         self._watchdog = Watchdog()
-        self._decoder: Decoder = dialect.decoder()
+        self._decoder: Decoder = dialect.decoder(connection)
         self._reply: HttpReply | None = None
         self._chunks: AsyncIterator[bytes] | None = None
         self._answer: Answer | None = None
+        self._call: HttpCall | None = None
         self.sent = 0
 
     @property
@@ -42,10 +56,15 @@ class Attempt:
         """What was odd about the reply, for the operator's log."""
         return self._decoder.notes
 
-    async def send(self, request: ModelRequest) -> None:
+    def write(self, request: ModelRequest) -> None:
+        """Write the request; `sent` is how many bytes it has."""
+        self._call = self._dialect.request(request, self._connection)
+        self.sent = len(self._call.body)
+
+    async def send(self) -> None:
         """Send the request; return when an answer is coming."""
-        call = self._dialect.request(request, request.model, self._route)
-        self.sent = len(call.body)
+        call = self._call
+        assert call is not None
         self._watchdog.arm(self._route.first_token_timeout)
         try:
             with self._watchdog:
@@ -56,7 +75,7 @@ class Attempt:
             raise self._masked(error) from error
         self._reply, self._chunks = reply, reply.chunks()
         if reply.status >= 300:
-            raise self._failure(reply, await self._error_body(), request.model)
+            raise self._failure(reply, await self._error_body())
 
     async def read(self) -> Sequence[Delta] | None:
         """Return the deltas of the next network read that brings any; None when the answer is whole.
@@ -132,11 +151,9 @@ class Attempt:
             pass  # the status says enough
         return bytes(body[:LONGEST_ERROR])
 
-    def _failure(self, reply: HttpReply, body: bytes, model: str) -> Exception:
+    def _failure(self, reply: HttpReply, body: bytes) -> ModelError:
         error = self._dialect.failure(reply.status, reply.headers, body)
-        if not isinstance(error, ModelError):
-            return error
-        error = failures.of_route(error, reply.status, self._route.prefix, model)
+        error = failures.of_route(error, self._route.prefix, self._connection.model)
         if error.retryable:
             error.retry_after = retry_after(reply.headers, self._clock.now())
         return self._masked(error)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from talaria.core.errors import ContextOverflow, ModelError, ModelRejected, ModelUnavailable
+from talaria.core.errors import ContextOverflow, Fault, ModelError, ModelRejected, ModelUnavailable
 from talaria.core.text import loads
 
 LONGEST = 4_000
 NO_CREDIT = "the model provider's account has no quota or credit left"
+FILTERED = "the model provider's content filter refused the request; say it in other words"
 _TRY_AGAIN = frozenset((408, 409, 425, 429, 529))
 _OVERFLOW = re.compile(
     r"context_length_exceeded|context.{0,20}(?:length|window|size|limit)|prompt is too long|too many (?:input )?tokens"
@@ -20,6 +21,21 @@ _NO_MONEY = re.compile(
     r"|arrearage|quota_exhausted",
     re.IGNORECASE | re.DOTALL,
 )
+_FILTERED = re.compile(
+    r"content_?filter|content_policy|content management policy|data_inspection_failed|responsibleaipolicy"
+    r"|safety system|sensitive content|content exists risk",
+    re.IGNORECASE,
+)
+_NO_REASONING = re.compile(
+    r"signature.{0,40}thinking|thinking.{0,40}signature|thought_?signature|bound to a different"
+    r"|invalid_encrypted_content|reasoning_content.{0,60}(?:must|missing)"
+    r"|thinking.{0,40}blocks.{0,80}cannot be modified",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|model.{0,80}(?:does not exist|not exist|not found|is not supported)", re.IGNORECASE
+)
+_NO_KEY = re.compile(r"invalid_api_key|api key not valid|api_key_invalid|incorrect api key", re.IGNORECASE)
 _REFUSED = re.compile(
     r"invalid_request|invalid_api_key|authentication|permission|not_found|content_polic", re.IGNORECASE
 )
@@ -30,33 +46,57 @@ def of_status(status: int, body: bytes) -> ModelError:
     """Return the error that a reply with this status and body means."""
     words = _words(body)
     about = f"HTTP {status}: {words}"
-    if status == 402 or (status in {403, 429} and _NO_MONEY.search(words)):
+    if status == 402 or (status in {400, 403, 429} and _NO_MONEY.search(words)):
         return _no_money(about)
-    if status in {400, 413, 422} and _OVERFLOW.search(words):
+    if status in {400, 413, 422} and (known := _of_request(words, about)) is not None:
+        return known
+    match status:
+        case 401 | 403:
+            return _faulty(Fault.KEY, ModelRejected("the model provider refused the credential", operator=about))
+        case 404:
+            return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
+        case 429:
+            busy = "the model provider limits how often it may be asked; try again later"
+            return _faulty(Fault.RATE, ModelUnavailable(busy, operator=about))
+        case _ if status >= 500 or status in _TRY_AGAIN:
+            return ModelUnavailable(
+                f"the model provider has a problem (HTTP {status}); try again later", operator=about
+            )
+        case _ if status < 400:
+            redirect = f"the model provider answered with a redirect (HTTP {status}); check the route's baseUrl"
+            return ModelRejected(redirect, operator=about)
+        case _:
+            return ModelRejected(f"the model provider refused the request (HTTP {status})", operator=about)
+
+
+def _of_request(words: str, about: str) -> ModelError | None:
+    """What was wrong with a request, where the provider's words leave no doubt."""
+    if _OVERFLOW.search(words):
         return _overflow(about)
-    if status == 429:
-        return ModelUnavailable("the model provider limits how often it may be asked; try again later", operator=about)
-    if status >= 500 or status in _TRY_AGAIN:
-        return ModelUnavailable(f"the model provider has a problem (HTTP {status}); try again later", operator=about)
-    if status < 400:
-        return ModelRejected(
-            f"the model provider answered with a redirect (HTTP {status}); check the route's baseUrl", operator=about
-        )
-    return ModelRejected(f"the model provider refused the request (HTTP {status})", operator=about)
+    if _FILTERED.search(words):
+        return ModelRejected(FILTERED, operator=about)
+    if _NO_REASONING.search(words):
+        refused = "the model provider did not take the model's earlier reasoning back"
+        return _faulty(Fault.REASONING, ModelRejected(refused, operator=about))
+    if _NO_MODEL.search(words):
+        return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
+    if _NO_KEY.search(words):
+        return _faulty(Fault.KEY, ModelRejected("the model provider refused the credential", operator=about))
+    return None
 
 
-def of_route(error: ModelError, status: int, route: str, model: str) -> ModelError:
+def of_route(error: ModelError, route: str, model: str) -> ModelError:
     """Return the error with what to do about it, where a route's configuration or a model's name is at fault."""
-    if status in {401, 403} and error.message != NO_CREDIT:
+    if error.fault is Fault.KEY:
         message = f"the model provider refused the credential of route '{route}'; check its apiKey"
-    elif status == 404:
+    elif error.fault is Fault.MODEL:
         message = (
             f"the model provider of route '{route}' does not know the model '{model[:200]}'; "
             "check the name and the route's baseUrl"
         )
     else:
         return error
-    return ModelRejected(message, operator=error.operator)
+    return _faulty(error.fault, ModelRejected(message, operator=error.operator))
 
 
 def in_stream(error: object) -> ModelError:
@@ -71,8 +111,8 @@ def in_stream(error: object) -> ModelError:
     about = f"error within the stream: {words}"
     if _NO_MONEY.search(words):
         return _no_money(about)
-    if _OVERFLOW.search(words):
-        return _overflow(about)
+    if (known := _of_request(words, about)) is not None:
+        return known
     if _BUSY.search(kind) or code >= 500 or code in _TRY_AGAIN:
         return ModelUnavailable("the model provider broke off its answer: it is too busy", operator=about)
     if 400 <= code < 500 or _REFUSED.search(kind):
@@ -80,8 +120,13 @@ def in_stream(error: object) -> ModelError:
     return ModelUnavailable("the model provider broke off its answer with an error", operator=about)
 
 
+def _faulty(fault: Fault, error: ModelError) -> ModelError:
+    error.fault = fault
+    return error
+
+
 def _no_money(about: str) -> ModelError:
-    return ModelRejected(NO_CREDIT, operator=about)
+    return _faulty(Fault.MONEY, ModelRejected(NO_CREDIT, operator=about))
 
 
 def _overflow(about: str) -> ModelError:

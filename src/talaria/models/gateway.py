@@ -1,22 +1,24 @@
-"""The gateway: every model behind one port. Routing, retries and accounting around dialects without I/O."""
+"""The gateway: every model behind one port. Routing, pace, retries and accounting around dialects without I/O."""
 
 import logging
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
-from talaria.core.errors import ConfigurationError, ModelError
+import msgspec
+
+from talaria.core.errors import ModelError
 from talaria.core.messages import AssistantMessage
 from talaria.core.usage import Usage
-from talaria.models.accounting import estimate, priced
+from talaria.models.accounting import CHARACTERS_PER_TOKEN, estimate, priced
 from talaria.models.attempt import Attempt
-from talaria.models.openai import OpenAiDialect
-from talaria.models.profile import Profile
-from talaria.models.retry import Retries, reason
+from talaria.models.call_limits import CallLimits
+from talaria.models.course import Choice, Course
+from talaria.models.dialects import make_dialect
+from talaria.models.negotiation import negotiate
+from talaria.models.provider import Provider
 from talaria.models.routes import Route, find_route
 from talaria.ports.clock import Clock
-from talaria.ports.model import Answer, Dialect, ModelItem, ModelRequest, Restart, Transport
-
-DIALECTS: Mapping[str, Callable[[str], Dialect]] = {"openai": OpenAiDialect}
+from talaria.ports.model import Answer, Dialect, Downgraded, ModelItem, ModelRequest, Transport
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +30,12 @@ class Gateway:
         routes: the connections there are.
         transport: sends the requests.
         clock: tells the time and waits between attempts.
-        dialects: makes a dialect of an issuer's name, by the name that routes give it.
+        limits: how many calls there may be over all routes.
+        dialects: the routes' dialects, by prefix; those that are not there are made.
         jitter: a random number in [0, 1).
+
+    Raises:
+        ConfigurationError: a route's dialect is not known.
     """
 
     def __init__(
@@ -38,14 +44,20 @@ class Gateway:
         transport: Transport,
         clock: Clock,
         *,
-        dialects: Mapping[str, Callable[[str], Dialect]] = DIALECTS,
+        limits: CallLimits | None = None,
+        dialects: Mapping[str, Dialect] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._routes = tuple(routes)
         self._transport = transport
         self._clock = clock
+        self._limits = limits or CallLimits(clock)
         self._jitter = jitter
-        self._dialects = {route.prefix: _dialect(route, dialects) for route in self._routes}
+        made = dialects or {}
+        self._providers = {
+            route.prefix: Provider(route, made.get(route.prefix) or make_dialect(route), clock)
+            for route in self._routes
+        }
 
     def route(self, model: str) -> Route:
         """Return the route of a model's name.
@@ -57,48 +69,64 @@ class Gateway:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
         """Yield what came in each network read, and the answer last; see the port."""
-        route = self.route(request.model)
-        dialect = self._dialects[route.prefix]
-        retries = Retries(route.retries, self._jitter)
-        while True:
-            attempt = Attempt(route, dialect, self._transport, self._clock)
-            try:
-                await attempt.send(request)
-                while (deltas := await attempt.read()) is not None:
-                    yield deltas
-                for note in attempt.notes:
-                    _log.warning("model %s: %s", request.model, note)
-                yield [_accounted(attempt.answer, request.model, attempt.sent, route.profile)]
-                return
-            except ModelError as error:
-                wait = retries.next_wait(error)
-                if wait is None:
-                    raise
-                why = reason(error)
-            finally:
-                await attempt.close()
-            yield [Restart(why, wait)]
-            await self._clock.sleep(wait)
+        with self._limits.place(request.run_id):
+            course = self._course(request.model)
+            while True:
+                connection, provider = course.connection, course.provider
+                asked, downgraded = negotiate(_of(request, course), connection.profile)
+                attempt = Attempt(provider.route, provider.dialect, connection, self._transport, self._clock)
+                for sentence in downgraded:
+                    yield [Downgraded(sentence)]
+                try:
+                    attempt.write(asked)
+                    tokens = attempt.sent // CHARACTERS_PER_TOKEN + (asked.max_tokens or 0)
+                    patience = provider.route.first_token_timeout
+                    ticket = await provider.turnstile.enter(asked.user, tokens, patience)
+                    await attempt.send()
+                    while (deltas := await attempt.read()) is not None:
+                        yield deltas
+                    for note in attempt.notes:
+                        _log.warning("model %s: %s", connection.model, note)
+                    answer = _accounted(attempt, course)
+                    provider.turnstile.settle(ticket, answer.usage.input_tokens + answer.usage.output_tokens)
+                    yield [answer]
+                    return
+                except ModelError as error:
+                    restart = course.after(error)
+                    if restart is None:
+                        raise
+                finally:
+                    await attempt.close()
+                yield [restart]
+                if restart.wait:
+                    await self._clock.sleep(restart.wait)
 
     async def close(self) -> None:
         """Close the connections."""
+        for provider in self._providers.values():
+            await provider.turnstile.close()
         await self._transport.close()
 
-
-def _dialect(route: Route, dialects: Mapping[str, Callable[[str], Dialect]]) -> Dialect:
-    factory = dialects.get(route.dialect)
-    if factory is None:
-        known = ", ".join(sorted(dialects))
-        raise ConfigurationError(
-            f"models: the route '{route.prefix}' has the dialect '{route.dialect}'; there are {known}"
-        )
-    return factory(route.issuer)
+    def _course(self, model: str) -> Course:
+        route = self.route(model)
+        names = (model, *route.fallback)
+        choices = [Choice(name, self._providers[self.route(name).prefix]) for name in names]
+        return Course(choices, self._clock, self._jitter)
 
 
-def _accounted(answer: Answer, model: str, sent: int, profile: Profile) -> Answer:
-    message = AssistantMessage(answer.message.parts, model, answer.message.incomplete)
+def _of(request: ModelRequest, course: Course) -> ModelRequest:
+    """The request as the model that is asked now gets it."""
+    if course.model == request.model and course.reasoning_back:
+        return request
+    return msgspec.structs.replace(request, model=course.model, reasoning_back=course.reasoning_back)
+
+
+def _accounted(attempt: Attempt, course: Course) -> Answer:
+    answer, connection = attempt.answer, course.connection
+    message = AssistantMessage(answer.message.parts, connection.model, answer.message.incomplete)
     usage = answer.usage
     if usage == Usage():
         said = len(message.text) + len(message.reasoning)
-        usage = estimate(sent, said + sum(len(call.name) + len(call.arguments) for call in message.calls))
-    return Answer(message, answer.finish, priced(usage, profile.price), answer.cut_calls)
+        usage = estimate(attempt.sent, said + sum(len(call.name) + len(call.arguments) for call in message.calls))
+    usage = priced(usage, connection.profile.price)
+    return Answer(message, answer.finish, usage, answer.cut_calls, not course.reasoning_back)

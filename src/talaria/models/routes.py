@@ -1,12 +1,15 @@
 """Routes: which provider answers for which model names, and how it is reached."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from talaria.core.errors import InvalidRequest
-from talaria.models.profile import Profile
+from talaria.models.families import Profiles
+from talaria.ports.model import Connection
+from talaria.ports.profile import Profile
 
 
 class Route(msgspec.Struct, frozen=True, gc=False):
@@ -14,27 +17,38 @@ class Route(msgspec.Struct, frozen=True, gc=False):
 
     Time limits are in seconds: `connect_timeout` to be connected, `first_token_timeout` from sending the request to
     the first token, `idle_timeout` between two reads after that. `retries` counts attempts after the first.
+    `api_keys` are used in turn. `rpm`, `tpm`: requests and tokens a minute that its provider grants, None for any.
+    `fallback`: the models that are asked instead, in order, when this one does not answer.
+    `mapping` is for dialects that are configured.
     """
 
     prefix: str
     base_url: str
     dialect: str = "openai"
-    api_key: str = ""
+    api_keys: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     connect_timeout: float = 5.0
     first_token_timeout: float = 60.0
     idle_timeout: float = 60.0
     retries: int = 2
-    profile: Profile = Profile()
+    rpm: int | None = None
+    tpm: int | None = None
+    fallback: tuple[str, ...] = ()
+    profile_of: Callable[[str], Profile] = Profiles().of
+    mapping: dict[str, Any] | None = None
 
-    @property
-    def issuer(self) -> str:
-        """Who answers: what a provider signs goes back to the same dialect at the same host only."""
-        return f"{self.dialect}:{urlsplit(self.base_url).hostname or self.prefix}"
+    def connection(self, model: str, api_key: str = "") -> Connection:
+        """The connection to one of its models, with one of its keys."""
+        host = urlsplit(self.base_url).hostname or self.prefix
+        issuer = f"{self.dialect}:{host}:{model}"
+        return Connection(self.base_url, model, issuer, api_key, self.headers, self.profile_of(model))
 
     def without_secrets(self, text: str) -> str:
-        """Return a text of the provider's with this route's key masked, should it be in there."""
-        return text.replace(self.api_key, "[masked]") if len(self.api_key) >= 6 else text
+        """Return a text of the provider's with this route's keys masked, should they be in there."""
+        for secret in (*self.api_keys, *(value for _, value in self.headers)):
+            if len(secret) >= 6:
+                text = text.replace(secret, "[masked]")
+        return text
 
     def __repr__(self) -> str:
         return f"Route({self.prefix!r}, {self.dialect!r})"

@@ -5,8 +5,10 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from talaria.core.errors import ModelError
 from talaria.core.messages import AssistantMessage, Message
 from talaria.core.usage import Usage
+from talaria.ports.profile import Profile
 
 
 class ToolSpec(msgspec.Struct, frozen=True, gc=False):
@@ -37,6 +39,7 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False):
     """One model call. `model` is the name as the client gave it; None leaves a choice to the provider.
 
     `output_schema`: the JSON Schema (of type object) that the answer's text must fit, for models that see to that.
+    `reasoning_back`: False leaves all earlier reasoning out, as if another model had thought it.
     """
 
     model: str
@@ -46,8 +49,10 @@ class ModelRequest(msgspec.Struct, frozen=True, gc=False):
     max_tokens: int | None = None
     tool_choice: Literal["auto", "none", "required"] = "auto"
     user: str = ""
+    assistant: str = ""
     run_id: str = ""
     output_schema: dict[str, Any] | None = None
+    reasoning_back: bool = True
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
@@ -66,10 +71,18 @@ class Restart(msgspec.Struct, frozen=True, gc=False):
     """The attempt so far is void: everything said since the last Restart is said again from the beginning.
 
     `reason` is a sentence for a person, without the provider's words; `wait` is how many seconds until then.
+    `notice` is the code of the notice that clients get.
     """
 
     reason: str
     wait: float = 0.0
+    notice: str = "retrying"
+
+
+class Downgraded(msgspec.Struct, frozen=True, gc=False):
+    """Something was asked for that the model does not take, and is done without: `reason` says what, to a person."""
+
+    reason: str
 
 
 Finish = Literal["stop", "tool_calls", "length", "content_filter"]
@@ -81,16 +94,18 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     The text and reasoning of `message` are the joined deltas since the last Restart, part by part.
     Calls are in order of first appearance and complete; `cut_calls` counts calls that a token limit cut off,
     which are not in the message. Ids are the provider's, possibly empty or repeated.
+    `reasoning_refused`: the provider did not take earlier reasoning back, and the answer was made without it.
     """
 
     message: AssistantMessage
     finish: Finish
     usage: Usage
     cut_calls: int = 0
+    reasoning_refused: bool = False
 
 
 Delta = TextDelta | ReasoningDelta
-ModelItem = TextDelta | ReasoningDelta | Restart | Answer
+ModelItem = TextDelta | ReasoningDelta | Downgraded | Restart | Answer
 
 
 class Model(Protocol):
@@ -105,6 +120,21 @@ class Model(Protocol):
             ModelError: there will be no answer, after all retries. The deltas so far stand.
         """
         ...
+
+
+class Connection(msgspec.Struct, frozen=True, gc=False):
+    """One model of one provider, and how it is reached.
+
+    `issuer` names whose reasoning and signatures its answers carry: what a model signs goes back to that model at that
+    provider only, unchanged. `headers` are the configured ones.
+    """
+
+    base_url: str
+    model: str
+    issuer: str
+    api_key: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    profile: Profile = Profile()
 
 
 class HttpCall(msgspec.Struct, frozen=True, gc=False):
@@ -193,16 +223,16 @@ class Decoder(Protocol):
 
 
 class Dialect(Protocol):
-    """A wire format: two functions without I/O."""
+    """A wire format: functions without I/O. One instance serves every route and conversation."""
 
-    def request(self, request: ModelRequest, model: str, connection: Any) -> HttpCall:
-        """Write the HTTP call that asks `request` of `model` at a connection (base URL, key, headers, profile)."""
+    def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
+        """Write the HTTP call that asks `request` at a connection. `request.model` is the connection's."""
         ...
 
-    def decoder(self) -> Decoder:
+    def decoder(self, connection: Connection) -> Decoder:
         """Return a decoder for one reply."""
         ...
 
-    def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Exception:
-        """Return the ModelError that a reply with status >= 300 means; the provider's words go to `operator`."""
+    def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
+        """Return the error that a reply with status >= 300 means; the provider's words go to `operator`."""
         ...

@@ -18,12 +18,18 @@ def output_spec(schema: dict[str, Any], routes: Sequence[Route], model: str, tak
 
     `taken`: the names of the turn's tools.
     """
-    if routes and not is_wrapped(schema) and find_route(routes, model).profile.json_schema:
+    if routes and not is_wrapped(schema) and _all_keep_to_it(routes, model):
         return OutputSpec(schema)
     name, names = ANSWER_TOOL, set(taken)
     while name in names:
         name += "_"
     return OutputSpec(schema, name)
+
+
+def _all_keep_to_it(routes: Sequence[Route], model: str) -> bool:
+    """Whether the model, and each that may be asked in its place, keeps to a schema by itself."""
+    names = (model, *find_route(routes, model).fallback)
+    return all(find_route(routes, name).profile_of(name).json_schema for name in names)
 
 
 def stand_in(output: OutputSpec, known: OutputType | None) -> Tool[..., Any]:

@@ -12,10 +12,12 @@ from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
+from talaria.models.call_limits import CallLimits
+from talaria.models.dialects import make_dialect
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
 from talaria.ports.clock import Clock
-from talaria.ports.model import Model, Transport
+from talaria.ports.model import Dialect, Model, Transport
 from talaria.runtime.admission import Admission
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
@@ -52,7 +54,7 @@ class Parts:
     deletion: Deletion
     threads: ThreadPool
     transcripts: Transcripts | None
-    transport: Transport | None
+    gateway: Gateway | None
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -61,8 +63,8 @@ class Parts:
         self.threads.close()
         if self.transcripts is not None:
             await asyncio.to_thread(self.transcripts.close)
-        if self.transport is not None:
-            await self.transport.close()
+        if self.gateway is not None:
+            await self.gateway.close()
         await self.kit.store.close()
 
 
@@ -76,6 +78,7 @@ class Plan:
     grants: Callable[[Secrets], CatalogGrants]
     model: Model | None
     routes: list[Route]
+    dialects: dict[str, Dialect]
 
 
 def plan(
@@ -102,7 +105,8 @@ def plan(
     def grants(secrets: Secrets) -> CatalogGrants:
         return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes)
+    dialects = {route.prefix: make_dialect(route) for route in routes}
+    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes, dialects)
 
 
 async def build(plan: Plan) -> Parts:
@@ -113,8 +117,9 @@ async def build(plan: Plan) -> Parts:
     """
     settings, clock = plan.settings, plan.clock
     await asyncio.to_thread(_make_folder, settings.telemetry.transcripts)
-    transport = None if plan.model is not None else _transport()
-    model = plan.model or Gateway(plan.routes, transport, clock)  # pyright: ignore[reportArgumentType]
+    gateway = None if plan.model is not None else _gateway(plan)
+    model = plan.model or gateway
+    assert model is not None
     store = await open_store(settings.store.url)
     kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
@@ -148,7 +153,7 @@ async def build(plan: Plan) -> Parts:
         deletion=Deletion(kit, engine, lookup, transcripts),
         threads=threads,
         transcripts=transcripts,
-        transport=transport,
+        gateway=gateway,
     )
 
 
@@ -159,6 +164,12 @@ def _make_folder(transcripts: str | None) -> None:
         Path(transcripts).mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise ConfigurationError(f"telemetry.transcripts: cannot write to {transcripts}: {error.strerror}") from error
+
+
+def _gateway(plan: Plan) -> Gateway:
+    limits = plan.settings.limits
+    calls = CallLimits(plan.clock, limits.model_calls_per_minute, limits.session_model_calls)
+    return Gateway(plan.routes, _transport(), plan.clock, limits=calls, dialects=plan.dialects)
 
 
 def _transport() -> Transport:

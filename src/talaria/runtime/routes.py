@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from talaria.core.errors import ConfigurationError
-from talaria.models.profile import Profile
+from talaria.models.families import Profiles
 from talaria.models.routes import Route
 from talaria.runtime.settings import ModelSettings
 from talaria.tools.nearest import hint
@@ -20,6 +20,9 @@ def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
             raise ConfigurationError(f"models: two routes have the prefix '{each.prefix}'; one would never be asked")
         if not each.base_url.startswith(("http://", "https://")):
             raise ConfigurationError(f"models.{at}.baseUrl: '{each.base_url}' is no http or https address")
+        if each.mapping is not None and each.dialect != "mapped":
+            raise ConfigurationError(f"models.{at}.mapping: only the dialect 'mapped' has one, not '{each.dialect}'")
+    check_models(models, {f"models.{at}.fallback": name for at, each in enumerate(models) for name in each.fallback})
     return [_route(each) for each in models]
 
 
@@ -39,15 +42,20 @@ def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> N
 
 def _route(model: ModelSettings) -> Route:
     price = model.price.model_dump() if model.price is not None else None
+    thinking = model.thinking.model_dump() if model.thinking is not None else None
     return Route(
         prefix=model.prefix,
         base_url=model.base_url.rstrip("/"),
         dialect=model.dialect,
-        api_key=model.api_key,
+        api_keys=tuple(key for key in (model.api_key, *model.api_keys) if key),
         headers=tuple(model.headers.items()),
         connect_timeout=model.connect_timeout,
         first_token_timeout=model.first_token_timeout,
         idle_timeout=model.idle_timeout,
         retries=model.retries,
-        profile=Profile().override(model.capabilities, price),
+        rpm=model.rpm,
+        tpm=model.tpm,
+        fallback=tuple(model.fallback),
+        profile_of=Profiles(model.dialect, model.capabilities, price, thinking).of,
+        mapping=model.mapping,
     )

@@ -58,17 +58,34 @@ class PriceSettings(Section):
     input: Annotated[float, Field(ge=0)] = 0
     output: Annotated[float, Field(ge=0)] = 0
     cached: Annotated[float, Field(ge=0)] | None = None
+    cache_write: Annotated[float, Field(ge=0)] | None = None
     currency: str = "USD"
 
 
+class ThinkingSettings(Section):
+    """How much a model thinks where it is asked to: tokens, or an effort in the provider's own words."""
+
+    budget: Annotated[int, Field(ge=1)] | None = None
+    effort: Annotated[str, Field(pattern=r"^[a-z_-]{1,32}$")] | None = None
+
+
 class ModelSettings(Section):
-    """A route: models whose names begin with `prefix` go to `baseUrl` in a dialect. Times in seconds."""
+    """A route: models whose names begin with `prefix` go to `baseUrl` in a dialect. Times in seconds.
+
+    `apiKeys`: more keys, used in turn. `rpm`, `tpm`: requests and tokens a minute. `fallback`: models asked instead.
+    """
 
     prefix: str
-    dialect: Literal["openai"] = "openai"
+    dialect: Annotated[str, Field(min_length=1)] = "openai"
     base_url: str
     api_key: str = Field(default="", repr=False)
+    api_keys: list[str] = Field(default=[], repr=False)
     headers: dict[str, str] = Field(default={}, repr=False)
+    thinking: ThinkingSettings | None = None
+    rpm: Count | None = None
+    tpm: Count | None = None
+    fallback: list[str] = []
+    mapping: dict[str, Any] | None = None
     capabilities: dict[str, Any] = {}
     price: PriceSettings | None = None
     retries: Annotated[int, Field(ge=0, le=10)] = 2
@@ -106,6 +123,8 @@ class LimitSettings(Section):
     max_calls_per_tool: Count = 40
     max_rounds: Count = 25
     tool_timeout: Positive = 60
+    session_model_calls: Count = 8
+    model_calls_per_minute: Count | None = None
     tool_result_limit: Annotated[int, Field(ge=100)] = 20_000
     output_repairs: Annotated[int, Field(ge=0, le=20)] = 2
     recall: bool = True

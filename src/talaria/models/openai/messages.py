@@ -18,8 +18,8 @@ from talaria.core.messages import (
     UserPart,
 )
 from talaria.models.calls import is_object
-from talaria.models.profile import Profile
 from talaria.ports.model import Prompt, ToolSpec
+from talaria.ports.profile import Profile
 
 NOTHING: Final = "(no output)"
 _encode = msgspec.json.Encoder().encode

@@ -9,7 +9,7 @@ from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.accounting import read_usage
 from talaria.models.calls import CallAssembly
-from talaria.models.openai_chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text
+from talaria.models.openai.chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text
 from talaria.models.reply_body import ReplyBody
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish

@@ -1,0 +1,44 @@
+"""The dialects there are: built in, by name; or a class of one's own, as "package.module:Class"."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from talaria.core.errors import ConfigurationError
+from talaria.models.openai.dialect import OpenAiDialect
+from talaria.models.routes import Route
+from talaria.ports.model import Dialect
+
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect}
+_MEMBERS = ("request", "decoder", "failure")
+
+
+def make_dialect(route: Route) -> Dialect:
+    """Return the dialect of a route.
+
+    Raises:
+        ConfigurationError: there is none of that name.
+    """
+    if ":" in route.dialect:
+        return _own(route)
+    make = BUILT_IN.get(route.dialect)
+    if make is None:
+        known = ", ".join(sorted(BUILT_IN))
+        raise _wrong(route, f"there are {known}, and classes of your own as package.module:Class")
+    return make()
+
+
+def _own(route: Route) -> Dialect:
+    module, _, name = route.dialect.partition(":")
+    try:
+        made = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise _wrong(route, f"it cannot be made: {error}") from error
+    missing = [member for member in _MEMBERS if not callable(getattr(made, member, None))]
+    if missing:
+        raise _wrong(route, f"it has no {', '.join(missing)}")
+    return cast("Dialect", made)
+
+
+def _wrong(route: Route, why: str) -> ConfigurationError:
+    return ConfigurationError(f"models: the route '{route.prefix}' has the dialect '{route.dialect}'; {why}")

@@ -1,0 +1,1 @@
+"""The chat-completions dialect, for OpenAI and everybody compatible."""

@@ -1,0 +1,75 @@
+"""The chat-completions dialect, as OpenAI and everybody compatible speak it (https://platform.openai.com/docs/api-reference/chat)."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import msgspec
+
+from talaria.core.errors import ModelError
+from talaria.models import failures
+from talaria.models.openai.decoder import OpenAiDecoder
+from talaria.models.openai.messages import EncodedPrompt
+from talaria.models.openai.structured import response_format
+from talaria.models.thinking import thinking_members
+from talaria.ports.model import Connection, HttpCall, ModelRequest
+from talaria.ports.profile import Profile
+
+NOBODY = "nobody"
+_encode = msgspec.json.Encoder().encode
+
+
+class OpenAiDialect:
+    """A `Dialect`."""
+
+    def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
+        """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
+        profile = connection.profile
+        prompt = _encoded(request, connection)
+        model = _encode(connection.model)
+        members: list[bytes | bytearray] = [b'{"model":', model, b',"messages":[', prompt.messages, b"]"]
+        if prompt.tools:
+            members += (b',"tools":', prompt.tools)
+        members += (b",", _encode(_options(request, profile, has_tools=bool(prompt.tools)))[1:])
+        url = f"{connection.base_url.rstrip('/')}/chat/completions"
+        return HttpCall(url, _headers(connection), b"".join(members))
+
+    def decoder(self, connection: Connection) -> OpenAiDecoder:
+        """Return a decoder for one reply."""
+        return OpenAiDecoder(connection.issuer)
+
+    def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
+        """Return the ModelError that a reply with status >= 300 means."""
+        return failures.of_status(status, body)
+
+
+def _encoded(request: ModelRequest, connection: Connection) -> EncodedPrompt:
+    issuer = connection.issuer if request.reasoning_back else NOBODY
+    key = (issuer, connection.profile)
+    encoded = cast("EncodedPrompt | None", request.prompt.cache.get(key))
+    if encoded is None:
+        encoded = request.prompt.cache[key] = EncodedPrompt(request.prompt, issuer, connection.profile)
+    encoded.catch_up(request.prompt)
+    return encoded
+
+
+def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dict[str, object]:
+    options: dict[str, object] = {"stream": True}
+    if profile.usage_option:
+        options["stream_options"] = {"include_usage": True}
+    if has_tools and request.tool_choice != "auto":
+        options["tool_choice"] = request.tool_choice
+    if request.output_schema is not None:
+        options["response_format"] = response_format(request.output_schema)
+    if request.temperature is not None:
+        options["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        options[profile.max_tokens_field] = request.max_tokens
+    return options | thinking_members(request, profile)
+
+
+def _headers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    own = [("content-type", "application/json"), ("accept", "text/event-stream")]
+    if connection.api_key:
+        own.append(("authorization", f"Bearer {connection.api_key}"))
+    given = {name.lower() for name, _ in connection.headers}
+    return (*(pair for pair in own if pair[0] not in given), *connection.headers)

@@ -1,0 +1,25 @@
+"""A provider at work: its route, its dialect, and what is shared by all calls to it: keys, pace, whether it rests."""
+
+from talaria.models.keys import Keys
+from talaria.models.routes import Route
+from talaria.models.turnstile import Turnstile
+from talaria.ports.clock import Clock
+from talaria.ports.model import Dialect
+
+REST = 30_000
+"""ms for which a provider whose fallback was used is not asked first."""
+KEY_REST = 300_000
+"""ms for which a key that was refused is left alone."""
+BUSY_REST = 10_000
+"""ms for which a key that was used too often is left alone, where the provider does not say how long."""
+
+
+class Provider:
+    """One route, while the gateway is open."""
+
+    def __init__(self, route: Route, dialect: Dialect, clock: Clock) -> None:
+        self.route = route
+        self.dialect = dialect
+        self.keys = Keys(route.api_keys)
+        self.turnstile = Turnstile(route.rpm, route.tpm, clock)
+        self.rests_until = 0
