@@ -236,7 +236,7 @@ async def test_waiting_for_a_person_is_told_while_it_lasts_and_after() -> None:
         await there.stands(run_id, "waiting_approval")
         said = await told(there, run_id)
         assert "not over; 1 round, 1 call" in said
-        assert "- A call of 'look' waits for a person yet." in said
+        assert "- A call of 'look' waits for a person." in said
         there.clock.move(90)
         await there.decide(question)
         await there.events(run_id)

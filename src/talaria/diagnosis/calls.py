@@ -136,8 +136,8 @@ def _not_run(calls: list[CourseCall]) -> Iterator[str]:
 def _without_end(course: Course) -> Iterator[str]:
     for call in course.calls:
         if call.finished is None:
-            stands = "waits for a person" if call.asked is not None and call.resolved is None else "has no result"
-            yield f"A call of '{call.name}' {stands}{' yet' if course.end is None else ''}."
+            is_asked = call.asked is not None and call.resolved is None
+            yield f"A call of '{call.name}' {'waits for a person' if is_asked else 'has no result'}."
     cut = sum(each.answer.cut_calls for each in course.rounds)
     if cut:
         yield f"{count(cut, 'calls')} came incomplete, cut off by the limit of tokens; raise maxTokens."
