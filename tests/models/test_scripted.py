@@ -46,12 +46,16 @@ async def test_a_scripted_model_fails_and_restarts() -> None:
 
 async def test_steps_left_over_or_missing_fail() -> None:
     model = ScriptedModel(Say("a"))
-    with pytest.raises(AssertionError, match="1 steps were never asked for"):
+    with pytest.raises(
+        AssertionError, match=r"1 steps were never asked for; the next one is Say.*was last asked nothing"
+    ):
         model.check()
     await collect(model.stream(ask()))
-    with pytest.raises(AssertionError, match="more often"):
-        await collect(model.stream(ask()))
-    with pytest.raises(AssertionError, match="1 more times"):
+    with pytest.raises(AssertionError, match=r'more often than scripted: {"role":"user","content":"why"}'):
+        await collect(model.stream(ask(text="why")))
+    with pytest.raises(
+        AssertionError, match=r'1 more times than scripted:\n- {"role":"user","content":"why"} \(message 1'
+    ):
         model.check()
 
 
@@ -92,6 +96,22 @@ async def test_a_server_whose_script_is_over_says_so() -> None:
         with pytest.raises(ModelUnavailable) as caught:
             await collect(model.stream(ask()))
     assert "the script is over" in caught.value.operator
+    assert '"content":"hello"' in caught.value.operator.replace("\\", "")
+    with pytest.raises(AssertionError, match=r'1 more times than scripted:\n- {"role":"user","content":"hello"}'):
+        server.check()
+    await transport.close()
+
+
+async def test_steps_that_a_server_was_never_asked_for_fail() -> None:
+    transport = AioHttpTransport()
+    async with ModelServer([Step(text="one"), Step(text="two")]) as server:
+        await collect(Gateway([Route("", server.base_url)], transport, NotingClock()).stream(ask()))
+        with pytest.raises(
+            AssertionError, match=r"1 steps were never asked for; the next one is .*two.* last asked .*hello"
+        ):
+            server.check()
+        await collect(Gateway([Route("", server.base_url)], transport, NotingClock()).stream(ask()))
+        server.check()
     await transport.close()
 
 

@@ -136,6 +136,9 @@ class Connection(msgspec.Struct, frozen=True, gc=False):
     headers: tuple[tuple[str, str], ...] = ()
     profile: Profile = Profile()
 
+    def __repr__(self) -> str:
+        return f"Connection({self.issuer!r})"
+
 
 class HttpCall(msgspec.Struct, frozen=True, gc=False):
     """An HTTP request, made by a dialect, sent by a transport."""
@@ -144,6 +147,9 @@ class HttpCall(msgspec.Struct, frozen=True, gc=False):
     headers: tuple[tuple[str, str], ...]
     body: bytes
     method: str = "POST"
+
+    def __repr__(self) -> str:
+        return f"HttpCall({self.method} {self.url!r}, {len(self.body)} bytes)"
 
 
 class HttpReply(Protocol):

@@ -19,7 +19,7 @@ from aiohttp import web
 from talaria.testing.steps import Step, chunks, document
 
 Script = Callable[[dict[str, Any]], Step]
-_NO_STEPS = {"error": {"message": "the script is over", "type": "script_is_over"}}
+_SHOWN = 500
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):
@@ -48,11 +48,14 @@ def by_call(steps: Sequence[Step]) -> Script:
 class ModelServer:
     """Serves chat completions from a list of steps, one a request, or from a function of the request's body.
 
-    `requests` are all requests so far; `closed_early` counts streams whose client went away before the end.
+    `requests` are all requests so far; `closed_early` counts streams whose client went away before the end. Call
+    `check()` at the end of a test.
     """
 
     def __init__(self, script: Iterable[Step] | Script, *, port: int = 0) -> None:
-        self._script: Script = script if callable(script) else _in_order(script)
+        self._steps = None if callable(script) else list(script)
+        self._script: Script = script if callable(script) else self._in_order
+        self._unexpected: list[str] = []
         self._runner: web.AppRunner | None = None
         self._wanted_port = port
         self._changed = asyncio.Event()
@@ -64,6 +67,27 @@ class ModelServer:
     def base_url(self) -> str:
         """What a route has as baseUrl."""
         return f"http://127.0.0.1:{self.port}/v1"
+
+    def check(self) -> None:
+        """Fail when steps were left over, or when more was asked than scripted.
+
+        Raises:
+            AssertionError: says which.
+        """
+        count, asked = len(self._unexpected), "\n- ".join(("", *self._unexpected))
+        assert not count, f"the server was asked {count} more times than scripted:{asked}"
+        left = self._steps or []
+        last = _asked(self.requests[-1].body) if self.requests else "nothing"
+        assert not left, (
+            f"{len(left)} steps were never asked for; the next one is {left[0]!r}; the server was last asked {last}"
+        )
+
+    def _in_order(self, body: dict[str, Any]) -> Step:
+        if self._steps:
+            return self._steps.pop(0)
+        self._unexpected.append(_asked(body))
+        message = f"the script is over; this was asked: {self._unexpected[-1]}"
+        return Step(status=500, body={"error": {"message": message, "type": "script_is_over"}})
 
     async def start(self) -> None:
         """Listen."""
@@ -140,10 +164,11 @@ class ModelServer:
         return response
 
 
-def _in_order(steps: Iterable[Step]) -> Script:
-    left = iter(tuple(steps))
-    over = Step(status=500, body=_NO_STEPS)
-    return lambda _: next(left, over)
+def _asked(body: dict[str, Any]) -> str:
+    """What a request asks, in short: the newest message."""
+    messages: list[Any] = body.get("messages", [])
+    shown = msgspec.json.encode(messages[-1]).decode()[:_SHOWN] if messages else "without a message"
+    return f"{shown} (message {len(messages)})"
 
 
 def load_script(name: str) -> Script:

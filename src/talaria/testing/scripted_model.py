@@ -9,6 +9,7 @@ import msgspec
 from talaria.core.errors import ModelError, StreamTruncated
 from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text, ToolCall
 from talaria.core.usage import Usage
+from talaria.journal.transcript import wire_message
 from talaria.ports.model import Answer, Finish, ModelItem, ModelRequest, ReasoningDelta, Restart, TextDelta
 
 
@@ -58,6 +59,9 @@ class Fail(msgspec.Struct, frozen=True, gc=False):
     error: ModelError
 
 
+SHOWN = 500
+"""Characters of a message that are shown when a script does not fit."""
+
 Step = Say | Call | Restarted | Cut | Fail
 Script = Callable[[ModelRequest], Step]
 _Moment = Sequence[ModelItem] | asyncio.Event | ModelError
@@ -72,7 +76,7 @@ class ScriptedModel:
     def __init__(self, *steps: Step, script: Script | None = None) -> None:
         self._steps = list(steps)
         self._script = script
-        self._unexpected = 0
+        self._unexpected: list[str] = []
         self._minted = 0
         self._changed = asyncio.Event()
         self.requests: list[ModelRequest] = []
@@ -85,8 +89,13 @@ class ScriptedModel:
         Raises:
             AssertionError: says which.
         """
-        assert not self._unexpected, f"the model was asked {self._unexpected} more times than scripted"
-        assert not self._steps, f"{len(self._steps)} steps were never asked for; the next one is {self._steps[0]!r}"
+        count, asked = len(self._unexpected), "\n- ".join(("", *self._unexpected))
+        assert not count, f"the model was asked {count} more times than scripted:{asked}"
+        last = _asked(self.requests[-1]) if self.requests else "nothing"
+        assert not self._steps, (
+            f"{len(self._steps)} steps were never asked for; the next one is {self._steps[0]!r}; "
+            f"the model was last asked {last}"
+        )
 
     async def wait_until(self, condition: Callable[[], bool], limit: float = 5.0) -> None:
         """Wait until the condition holds; it is looked at whenever the model is asked or let go.
@@ -124,8 +133,8 @@ class ScriptedModel:
         if self._script is not None:
             return self._script(request)
         if not self._steps:
-            self._unexpected += 1
-            raise AssertionError("the model was asked more often than scripted")
+            self._unexpected.append(_asked(request))
+            raise AssertionError(f"the model was asked more often than scripted: {self._unexpected[-1]}")
         return self._steps.pop(0)
 
     def _plan(self, step: Step, model: str) -> list[_Moment]:
@@ -160,6 +169,15 @@ class ScriptedModel:
         id_ = f"scripted_{self._minted}" if call.id is None else call.id
         text = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
         return ToolCall(id_, call.name, text)
+
+
+def _asked(request: ModelRequest) -> str:
+    """What a request asks, in short: the newest message, and the tools there are."""
+    messages = request.prompt.messages
+    shown = msgspec.json.encode(wire_message(messages[-1])).decode()[:SHOWN] if messages else "without a message"
+    return (
+        f"{shown} (message {len(messages)}, tools: {', '.join(tool.name for tool in request.prompt.tools) or 'none'})"
+    )
 
 
 def _said(say: Say) -> list[_Moment]:
