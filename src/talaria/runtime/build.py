@@ -31,6 +31,7 @@ from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
+from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
 from talaria.tools.own_chain import chain_with
@@ -115,7 +116,7 @@ async def build(plan: Plan) -> Parts:
     transport = None if plan.model is not None else _transport()
     model = plan.model or Gateway(plan.routes, transport, clock)  # pyright: ignore[reportArgumentType]
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     chain = fold(chain_with(plan.catalog.stages))
