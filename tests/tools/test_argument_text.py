@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from talaria.tools.arguments import read_arguments
+from talaria.tools.arguments import Arguments, read_arguments
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
 
@@ -163,7 +163,7 @@ def is_clean(text: str) -> bool:
 def test_what_was_written_as_json_is_read_back(value: dict[str, Any], ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     if is_clean(json.dumps(value)):
-        assert read_arguments(ANYTHING, text) == (value, ())
+        assert read_arguments(ANYTHING, text) == Arguments(value)
         assert read_arguments(ANYTHING, json.dumps(text)).values == value
 
 

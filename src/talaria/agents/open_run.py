@@ -33,11 +33,10 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
-from talaria.tools.chain import Proceed, Suspended, fold
+from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
-from talaria.tools.stages import STAGES
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
 
@@ -52,28 +51,18 @@ class Recorder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What this process lends to every run. `chain` is what every tool call goes through."""
 
-    def __init__(
-        self,
-        *,
-        clock: Clock,
-        store: Store,
-        model: Model,
-        threads: ThreadPool,
-        recorder: Recorder | None = None,
-        chain: Proceed | None = None,
-    ) -> None:
-        self.clock = clock
-        self.inbox = store.inbox
-        self.blobs = store.blobs
-        self.model = model
-        self.threads = threads
-        self.tasks = TaskPool()
-        self.recorder = recorder
-        self.chain = chain or fold(STAGES)
-        self.argument_health = ArgumentHealth(clock.now)
+    clock: Clock
+    store: Store
+    model: Model
+    threads: ThreadPool
+    chain: Proceed
+    argument_health: ArgumentHealth
+    recorder: Recorder | None = None
+    tasks: TaskPool = field(default_factory=TaskPool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +213,7 @@ class OpenRun:
     async def absorb(self) -> None:
         """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
         arrived = self._arrived
-        letters = await self.means.inbox.pending(self.state.path)
+        letters = await self.means.store.inbox.pending(self.state.path)
         self._absorbed = arrived  # not sooner: whoever is interrupted while reading has read nothing
         in_line = {letter.run for letter in letters if letter.kind == "turn"}
         self.next_turn_waits = bool(in_line)
@@ -264,7 +253,7 @@ class OpenRun:
         """Answer questions in the harness's own name; a person who was faster wins."""
         for question in asked:
             letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), body)
-            self.take_decision(await self.means.inbox.put(letter))
+            self.take_decision(await self.means.store.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)
 
@@ -323,7 +312,7 @@ class OpenRun:
     async def whole(self, call_id: str) -> str | None:
         """Return the whole of a result in this session that was shortened, or None if there is none."""
         ref = self.state.wholes.get(call_id)
-        return None if ref is None else (await self.means.blobs.get(self.state.path, ref)).decode()
+        return None if ref is None else (await self.means.store.blobs.get(self.state.path, ref)).decode()
 
     async def pause(self, seconds: float) -> None:
         """Wait, by the clock."""

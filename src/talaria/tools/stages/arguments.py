@@ -23,7 +23,7 @@ async def arguments(context: CallContext, proceed: Proceed) -> ToolOutcome:
     except ArgumentsInvalid as error:
         failure = Failure(context.run.run.id, tool.name, context.call.arguments, error.message)
         return ToolOutcome(_told(context, error.message, health.failed(failure)), "refused")
-    health.passed(tool.name)
+    health.passed(tool.name, mended=bool(read.mended), coerced=bool(read.coerced))
     if read.repairs:
         context.repairs = read.repairs
         context.repaired = json.dumps(read.values, ensure_ascii=False, separators=(",", ":"))
