@@ -17,10 +17,11 @@ _log = structlog.get_logger(__name__)
 
 
 class Registry:
-    """Tools under unique names, in the order in which they were added."""
+    """Tools under names that differ by more than letter case, in the order in which they were added."""
 
     def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
         self._tools: dict[str, Tool[..., Any]] = {}
+        self._folded: dict[str, Tool[..., Any]] = {}
         for each in tools:
             self.add(each)
 
@@ -53,11 +54,16 @@ class Registry:
         """Add a tool; adding the same one again changes nothing.
 
         Raises:
-            ToolInvalid: another tool has this name (the same method of another object too), or it is not bound.
+            ToolInvalid: another tool has this name in some letter case (the same method of another object too), or it
+                is not bound.
         """
         check_bound(tool)
-        if not self._tools.setdefault(tool.name, tool).is_same_as(tool):
-            raise ToolInvalid(f"there are two tools named '{tool.name}'; give one of them another name")
+        there = self._folded.setdefault(tool.name.casefold(), tool)
+        if not there.is_same_as(tool):
+            names = f"'{tool.name}'" if there.name == tool.name else f"'{there.name}' and '{tool.name}'"
+            both = f"{_origin(there)} and {_origin(tool)}"
+            raise ToolInvalid(f"there are two tools named {names}, {both}; give one of them another name")
+        self._tools.setdefault(tool.name, tool)
 
     def get(self, name: str) -> Tool[..., Any]:
         """Return the tool of this name.
@@ -102,3 +108,9 @@ class Registry:
             known, what = list(self._tools), "tool"
         there = f"there are {listed(known)}" if known else "there are none"
         return f"no {what} named '{name}'; {there}{hint(name, known)}"
+
+
+def _origin(tool: Tool[..., Any]) -> str:
+    """Where the tool's function is, for an error."""
+    fn = tool.fn
+    return f"{getattr(fn, '__module__', '?')}.{getattr(fn, '__qualname__', type(fn).__qualname__)}"
