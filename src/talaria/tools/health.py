@@ -50,7 +50,7 @@ class ArgumentHealth:
         """A call's arguments were not; return how often this very call failed this way in its run."""
         recent = self._of(failure.tool)
         recent.append(True)
-        self._metrics.count("tool_arguments", tool=failure.tool, outcome="refused")
+        self._metrics.count("tool_arguments", tool=failure.tool, outcome="invalid")
         if sum(recent) >= SUSPECT:
             self._report(failure.tool)
         key = hash(failure)
