@@ -42,3 +42,9 @@ def hint(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" where something is like `name`, else ""."""
     found = nearest(name, known)
     return f"; did you mean '{found}'?" if found is not None else ""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return the hint, or what there is where nothing is like `name`."""
+    names = list(known)
+    return hint(name, names) or f"; there are {listed(names) or 'none'}"
