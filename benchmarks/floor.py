@@ -80,14 +80,24 @@ async def found(arguments: Arguments) -> str:
 
 
 class Floor:
-    """A conversation by hand. `body` is the one tool; `keep` writes each turn's messages to a SQLite file."""
+    """A conversation by hand. `body` is what tools do, `tools` how they are sent.
+
+    `keep` writes each turn's messages to a SQLite file.
+    """
 
     def __init__(
-        self, http: aiohttp.ClientSession, url: str, *, body: ToolBody = found, keep: str | None = None
+        self,
+        http: aiohttp.ClientSession,
+        url: str,
+        *,
+        body: ToolBody = found,
+        keep: str | None = None,
+        tools: bytes = TOOLS,
     ) -> None:
         self._http = http
         self._url = f"{url}/chat/completions"
         self._body = body
+        self._tools = tools
         self._messages = bytearray(SYSTEM)
         self._file = _opened(keep) if keep is not None else None
         self._number = 0
@@ -141,7 +151,7 @@ class Floor:
                 yield [choice.delta for event in events if event[6:7] == b"{" for choice in _reply(event[6:]).choices]
 
     def _request(self, stream: bytes) -> bytes:
-        return b'{"model":"mock","stream":%b,"messages":[%b],"tools":%b}' % (stream, self._messages, TOOLS)
+        return b'{"model":"mock","stream":%b,"messages":[%b],"tools":%b}' % (stream, self._messages, self._tools)
 
     def _keep(self, messages: list[bytes]) -> None:
         if self._file is None:

@@ -84,7 +84,7 @@ FULL: list[AnyEntry] = [
             (
                 Reasoning("Hm.", "deepseek", {"signature": "abc"}),
                 Text("So"),
-                ToolCall("call_1", "look", '{"x": 1}', "p1", {"signature": "x"}),
+                ToolCall("call_1", "look", '{"x": 1}', "p1", {"signature": "x"}, "functions.look"),
             ),
             "gpt-x",
         ),

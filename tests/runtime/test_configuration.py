@@ -121,7 +121,7 @@ def test_agents_and_tools_come_from_plugins_and_the_configuration(monkeypatch: p
         ({"plugins": ["no.such.plugin"]}, "plugins: cannot import 'no.such.plugin'"),
         ({"agents": [{"name": "a", "tools": ["lok"]}]}, "agents.a.tools: .*'lok'"),
         ({"approval": {"requiredTools": ["lok"]}}, "approval.requiredTools: no tool named 'lok'; did you mean 'look'?"),
-        ({"approval": {"requiredTools": ["zzz"]}}, "no tool named 'zzz'; there are look"),
+        ({"approval": {"requiredTools": ["zzz"]}}, "no tool named 'zzz'; there are 'look"),
     ],
 )
 def test_a_name_that_matches_nothing_is_an_error_at_the_start(config: dict[str, Any], message: str) -> None:

@@ -130,6 +130,6 @@ async def test_a_model_without_a_route_is_refused() -> None:
     async with world(ScriptedModel(script=lambda _: Say("Hi.")), models=models) as here:
         with pytest.raises(InvalidRequest, match="no model"):
             await here.send()
-        with pytest.raises(InvalidRequest, match="no route for model 'claude'; there are gpt"):
+        with pytest.raises(InvalidRequest, match="no route for model 'claude'; there are 'gpt"):
             await here.send(model_name="claude")
         await here.ask(model_name="gpt-x")

@@ -354,7 +354,7 @@ async def test_an_agent_that_comes_to_no_answer_is_left() -> None:
     async def invoke(request: AgentRequest, session: Session) -> Reply:
         return await request.agents.ask("forecaster", "Rome?")
 
-    model = ScriptedModel(script=lambda _: Call("nothing"))
+    model = ScriptedModel(script=lambda _: Call("weather", {"city": "Rome"}))
     async with world(model, agents=[own(invoke), FORECASTER], limits={"maxRounds": 4}) as here:
         events = await here.ask(agent="own")
     assert end_of(events) == ("finish", "maxRounds")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from talaria.tools.arguments import read_arguments
+from talaria.tools.arguments import Arguments, read_arguments
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
 
@@ -58,7 +58,7 @@ def refused(text: str, declared: Tool = WRITE) -> str:
         ('\ufeff{"path":"a"}', A, ("byte order mark",)),
         ("\ufeff{'path':'a'}", A, ("byte order mark", "single quotes")),
         ("{'path': 'it\\'s \"a\"'}", {"path": 'it\'s "a"'}, ("single quotes",)),
-        ("\"{'path': 'a',}\"", A, ("encoded twice", "trailing comma", "single quotes")),
+        ("\"{'path': 'a',}\"", A, ("encoded twice", "single quotes", "trailing comma")),
         ('{"path":"True, None, [1,],"}', {"path": "True, None, [1,],"}, ()),
         (' \n{"path":"a"}\n ', A, ()),
     ],
@@ -119,6 +119,9 @@ def test_text_that_ends_too_early_is_never_closed_and_the_model_hears_that_it_wa
         ('{path:"a"}', "this is not JSON: unexpected 'path' at character 1"),
         ('{"path":"a",,}', "this is not JSON: "),
         ('{"path":"a","tags":[,]}', "this is not JSON: "),
+        ('{"path":"a","tags":[ , ]}', "this is not JSON: "),
+        ('{"path":"a","tags":["x",,]}', "this is not JSON: "),
+        ('{"path":,}', "this is not JSON: "),
         ('{"path":"a","n":NaN}', "this is not JSON: unexpected 'NaN' at character 16"),
         ('{"path":"a","n":-Infinity}', "this is not JSON: -Infinity is no number"),
         ('{"path":"a","n":1e999}', "this is not JSON: 1e999 is no number"),
@@ -163,7 +166,7 @@ def is_clean(text: str) -> bool:
 def test_what_was_written_as_json_is_read_back(value: dict[str, Any], ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     if is_clean(json.dumps(value)):
-        assert read_arguments(ANYTHING, text) == (value, ())
+        assert read_arguments(ANYTHING, text) == Arguments(value)
         assert read_arguments(ANYTHING, json.dumps(text)).values == value
 
 

@@ -137,7 +137,7 @@ def test_what_only_the_function_s_own_types_refuse_is_said_the_same_way() -> Non
     text = '{"order_id": "42", "amount": "much", "on": "2024-02-29", "status": "open", "items": [{"sku": "T1"}]}'
     assert said(refund, text) == snapshot("""\
 - amount: Input should be a valid decimal, got "much"
-- items[0].sku: Value error, an article begins with S, got "T1"\
+- items[0].sku: an article begins with S, got "T1"\
 """)
 
 

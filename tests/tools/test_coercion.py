@@ -157,7 +157,7 @@ def test_only_what_does_not_fit_is_touched() -> None:
     assert read_arguments(WRITE, text) == snapshot(
         Arguments(
             values={"path": "a", "n": 5, "deep": False, "tags": ["x"], "note": "null"},
-            repairs=("n: string to integer", "deep: string to boolean", "tags: string to array"),
+            coerced=("n: string to integer", "deep: string to boolean", "tags: string to array"),
         )
     )
     assert read_arguments(WRITE, '{"path": "a", "n": 5.0}').values["n"] == 5
@@ -184,9 +184,8 @@ def test_the_error_names_the_field(text: str, said: str) -> None:
 
 
 def test_a_null_for_a_field_that_may_be_absent_and_not_null_is_as_good_as_absent() -> None:
-    assert read_arguments(WRITE, '{"path": "a", "n": null, "note": null}') == (
-        {"path": "a", "note": None},
-        ("n: null to nothing",),
+    assert read_arguments(WRITE, '{"path": "a", "n": null, "note": null}') == Arguments(
+        {"path": "a", "note": None}, coerced=("n: null to nothing",)
     )
 
 

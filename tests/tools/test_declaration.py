@@ -155,9 +155,11 @@ def test_a_wrapped_function_keeps_its_own_signature() -> None:
     assert tool(logged(greet.fn)).parameters == greet.parameters
 
 
-@pytest.mark.parametrize("name", ["", "two words", "naïve", "a" * 65, "a.b"])
+@pytest.mark.parametrize("name", ["", "two words", "naïve", "a" * 65, "a.b", "2fa", "-a", "a\n", "a:b"])
 def test_a_name_that_some_provider_would_refuse_is_refused(name: str) -> None:
-    assert "a name is 1 to 64 of" in refused(lambda: Tool(name, "Text.", OBJECT, greet.fn))
+    assert "a name is 1 to 64 of a-z A-Z 0-9 _ - and begins with a letter or _" in refused(
+        lambda: Tool(name, "Text.", OBJECT, greet.fn)
+    )
 
 
 def test_a_lambda_needs_a_name() -> None:

@@ -8,6 +8,7 @@ from inline_snapshot import snapshot
 
 from talaria import tool
 from talaria.journal.entries import ApprovalRequested, ToolStarted
+from talaria.telemetry.metrics import Metrics
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from talaria.tools.health import ArgumentHealth, Failure
@@ -39,7 +40,7 @@ def suspects(logs: list[Any]) -> list[tuple[str, int, int]]:
 
 def test_a_tool_of_whose_last_ten_calls_five_failed_is_reported_once_an_hour() -> None:
     clock = FakeClock()
-    health = ArgumentHealth(clock.now)
+    health = ArgumentHealth(clock.now, Metrics())
     with structlog.testing.capture_logs() as logs:
         failing(health, 4)
         health.passed("look")
@@ -55,7 +56,7 @@ def test_a_tool_of_whose_last_ten_calls_five_failed_is_reported_once_an_hour() -
 
 
 def test_failures_of_old_are_forgotten() -> None:
-    health = ArgumentHealth(FakeClock().now)
+    health = ArgumentHealth(FakeClock().now, Metrics())
     with structlog.testing.capture_logs() as logs:
         failing(health, 4)
         for _ in range(7):
@@ -67,7 +68,7 @@ def test_failures_of_old_are_forgotten() -> None:
 
 
 def test_only_the_same_failure_of_the_same_call_in_the_same_run_counts_as_the_same() -> None:
-    health = ArgumentHealth(FakeClock().now)
+    health = ArgumentHealth(FakeClock().now, Metrics())
     first = Failure("run_1", "look", "{}", "what: is missing")
     assert [health.failed(first), health.failed(first)] == [1, 2]
     for other in (first._replace(run="run_2"), first._replace(arguments="{ }"), first._replace(message="?")):
@@ -142,3 +143,21 @@ The arguments for look are not valid; correct them and call it again:
             "no tool named 'rm'; there are 'look', 'recall'",
         ]
     )
+
+
+async def test_repairs_refusals_and_suspects_are_counted_by_tool() -> None:
+    given = ('{"what": "a"}', '{"what": "a",}', '{"what": "a", "often": "2"}', '{"what": "a", "often": "2",}')
+    wrong = (Call("look", {}),) * 5
+    model = ScriptedModel(Say(calls=(*(Call("look", each) for each in given), *wrong, Call("rm", {}))), Say("Done."))
+    async with world(model, tools=[look]) as here, world(ScriptedModel(), tools=[look]) as other:
+        await here.ask()
+        lines = here.runtime.parts.kit.metrics.render().decode().splitlines()
+        nothing = other.runtime.parts.kit.metrics.render()
+    assert {line for line in lines if "_total{" in line} == {
+        'talaria_tool_arguments_total{outcome="good",tool="look"} 4.0',
+        'talaria_tool_arguments_total{outcome="invalid",tool="look"} 5.0',
+        'talaria_tool_arguments_mended_total{tool="look"} 2.0',
+        'talaria_tool_arguments_coerced_total{tool="look"} 2.0',
+        'talaria_tool_definition_suspects_total{tool="look"} 1.0',
+    }
+    assert b"tool" not in nothing

@@ -41,8 +41,15 @@ def test_an_empty_registry_says_so() -> None:
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(ToolInvalid, match="there are two tools named 'a'"):
-        Registry([named("a"), named("a")])
+    with pytest.raises(ToolInvalid) as caught:
+        Registry([named("a"), Tool("a", "Act.", {"type": "object"}, print)])
+    origins = f"{__name__}.named.<locals>.<lambda> and builtins.print"
+    assert caught.value.message == f"there are two tools named 'a', {origins}; give one of them another name"
+
+
+def test_two_names_that_only_differ_by_letter_case_are_refused() -> None:
+    with pytest.raises(ToolInvalid, match="there are two tools named 'Read' and 'read', "):
+        Registry([named("Read"), named("read")])
 
 
 def test_the_same_tool_may_be_added_twice() -> None:

@@ -112,6 +112,11 @@ def _for_answer(run: RunState) -> Action:
     if last.message.incomplete:  # its owner was interrupted, and nothing of that says to stop
         return CallModel()
     if last.message.calls:
+        if run.invalid_rounds > run.turn.limits.output_repairs:
+            message = (
+                f"no tool call of the model's last {run.invalid_rounds} rounds was valid; look at the tools' schemas"
+            )
+            return Stop(error="output_invalid", message=message)
         if run.over_limit_round:
             done = last.round > run.over_limit_round
             return Stop("toolCallLimitExceeded") if done else _next_round(run, tools=_may_call(run))

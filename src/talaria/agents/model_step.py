@@ -8,14 +8,13 @@ from typing import cast
 
 from structlog.contextvars import bind_contextvars
 
+from talaria.agents.calls import settle_calls
 from talaria.agents.open_run import OpenRun
 from talaria.core.errors import ModelError, TalariaError
 from talaria.core.events import ChatEvent
-from talaria.core.ids import new_id
-from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text, ToolCall
+from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text
 from talaria.core.usage import Usage
 from talaria.journal.entries import ModelFinished
-from talaria.journal.state import RunState
 from talaria.journal.transcript import wire_message
 from talaria.ports.model import (
     Answer,
@@ -95,7 +94,7 @@ async def call_model(session: OpenRun, *, tools: bool) -> None:
     call = _Call(session)
     try:
         answer = await _listen(call, request)
-        entry = call.finished(unique_ids(answer.message, session.run), answer, None)
+        entry = call.finished(settle_calls(answer.message, session), answer, None)
     except TalariaError as error:
         session.log.warning("model_failed", code=error.code, error=error.message, provider=error.operator)
         if not isinstance(error, ModelError):
@@ -151,23 +150,6 @@ def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:
         run_id=turn.run,
         output_schema=output.schema if output is not None and not output.tool else None,
     )
-
-
-def unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
-    """Give every call an id that this run has not seen; the provider's own is kept to be sent back."""
-    ids = [call.id for call in message.calls]
-    if all(ids) and len(set(ids)) == len(ids) and run.call_ids.isdisjoint(ids):
-        return message
-    seen = set(run.call_ids)
-    parts: list[AssistantPart] = []
-    for part in message.parts:
-        fresh = part
-        if isinstance(part, ToolCall):
-            if not part.id or part.id in seen:
-                fresh = ToolCall(new_id("call"), part.name, part.arguments, part.provider_id or part.id, part.payload)
-            seen.add(part.id)
-        parts.append(fresh)
-    return AssistantMessage(tuple(parts), message.model, message.incomplete)
 
 
 def join(deltas: list[Delta]) -> tuple[AssistantPart, ...]:

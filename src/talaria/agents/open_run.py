@@ -34,11 +34,10 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
-from talaria.tools.chain import Proceed, Suspended, fold
+from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
-from talaria.tools.stages import STAGES
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
 
@@ -53,7 +52,7 @@ class Recorder(Protocol):
         ...
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What this process lends to every run. `chain` is what every tool call goes through."""
 
@@ -61,14 +60,11 @@ class Means:
     store: Store
     model: Model
     threads: ThreadPool
+    chain: Proceed
+    argument_health: ArgumentHealth
     metrics: Metrics
     recorder: Recorder | None = None
-    chain: Proceed = field(default_factory=partial(fold, STAGES))
     tasks: TaskPool = field(default_factory=TaskPool)
-    argument_health: ArgumentHealth = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.argument_health = ArgumentHealth(self.clock.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
+from talaria.agents.calls import settle_calls
 from talaria.agents.decide import CallModel, decide
-from talaria.agents.model_step import unique_ids
 from talaria.agents.open_run import OpenRun
 from talaria.agents.own import OwnGrant
 from talaria.agents.tool_step import run_tools
@@ -57,7 +57,7 @@ class OwnTurn:
         )
         if self.is_left:
             raise Left
-        message = unique_ids(answer.message, run)
+        message = settle_calls(answer.message, session)
         session.record(StepFinished(run=run.id, at=session.now(), step=step, message=message, usage=answer.usage))
         await session.flush()
         return message

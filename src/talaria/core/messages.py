@@ -39,7 +39,8 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False, tag="reasoning", omit_def
 class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defaults=True):
     """A call the model decided on.
 
-    `id` is unique in its run; `provider_id` is what the provider called it, where that differs.
+    `id` is unique in its run; `provider_id` is what the provider called it, where that differs. `name` is the tool's;
+    `written` is what the model wrote for it, where that differs.
     `arguments` is the JSON text the model wrote. `payload` is the issuer's own (a signature), sent back unchanged.
     """
 
@@ -48,6 +49,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defa
     arguments: str = "{}"
     provider_id: str = ""
     payload: dict[str, Any] | None = None
+    written: str = ""
 
 
 UserPart = Text | Image | File

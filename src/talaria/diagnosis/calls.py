@@ -119,7 +119,7 @@ def _wrong_arguments(calls: list[CourseCall]) -> Iterator[str]:
 
 
 def _is_misfit(done: ToolFinished) -> bool:
-    return done.outcome == "refused" and is_refusal(done.text)
+    return done.outcome == "invalid" and is_refusal(done.text)
 
 
 def _not_run(calls: list[CourseCall]) -> Iterator[str]:
@@ -127,9 +127,12 @@ def _not_run(calls: list[CourseCall]) -> Iterator[str]:
         done = call.finished
         if done is None or done.outcome == "ok" or _is_misfit(done):
             continue
-        how = {"refused": "was refused", "error": "failed", "unknown": "has an unknown outcome"}.get(
-            done.outcome, f"was {done.outcome}"
-        )
+        how = {
+            "invalid": "went nowhere",
+            "refused": "was refused",
+            "error": "failed",
+            "unknown": "has an unknown outcome",
+        }.get(done.outcome, f"was {done.outcome}")
         yield f"A call of '{call.name}' {how}: {excerpt(done.text, 200)}"
 
 

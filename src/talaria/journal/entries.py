@@ -130,7 +130,8 @@ class ToolStarted(Entry, frozen=True, gc=False, tag="tool_started.1"):
     repairs: tuple[str, ...] = ()
 
 
-Outcome = Literal["ok", "error", "refused", "cancelled", "unknown"]
+Outcome = Literal["ok", "error", "invalid", "refused", "cancelled", "unknown"]
+"""`invalid`: there is no such tool, or the arguments are wrong; `refused`: not run for another reason."""
 
 
 class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):

@@ -46,6 +46,7 @@ class CallState(msgspec.Struct):
     result: ToolMessage | None = None
     was_started: bool = False
     held: bool = False
+    is_invalid: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -57,6 +58,7 @@ class RunState(msgspec.Struct):
     """The current (or last) run of the session. `anchor` is where the last event stands that its entries made.
 
     `before_text`: where the event stands that came before the text of `last`. `rejected` is the verdict on `last`.
+    `invalid_rounds`: how many of the last rounds, without a gap, had invalid calls only.
     """
 
     turn: TurnStarted
@@ -81,6 +83,7 @@ class RunState(msgspec.Struct):
     rejections: int = 0
     empty_answers: int = 0
     downgraded: set[str] = set()
+    invalid_rounds: int = 0
     over_limit_round: int = 0
     parked_until: int | None = None
     cancel: CancelRequested | None = None

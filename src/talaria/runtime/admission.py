@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import structlog
 
@@ -21,6 +20,7 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.request import ChatRequest, history_messages
 from talaria.runtime.routes import make_routes
 from talaria.tools.answers import check_schema
+from talaria.tools.nearest import hint, listed
 
 KEY_LIFE_MS = 24 * 3600 * 1000
 _log = structlog.get_logger("talaria.admission")
@@ -202,9 +202,8 @@ class Admission:
             raise InvalidRequest("no model: send modelName, or set defaultModel or the agent's model")
         prefixes = [route.prefix for route in self._settings.models]
         if prefixes and not any(model.startswith(prefix) for prefix in prefixes):
-            close = get_close_matches(model, prefixes, n=1)
-            hint = f"; did you mean '{close[0]}…'?" if close else ""
-            raise InvalidRequest(f"no route for model '{model[:80]}'; there are {', '.join(prefixes)}{hint}")
+            there = f"there are {listed(prefixes)}{hint(model, prefixes)}"
+            raise InvalidRequest(f"no route for model '{model[:80]}'; {there}")
         return model
 
     def _note_secrets(self, request: ChatRequest) -> None:

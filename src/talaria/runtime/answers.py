@@ -20,7 +20,7 @@ def output_spec(schema: dict[str, Any], routes: Sequence[Route], model: str, tak
     """
     if routes and not is_wrapped(schema) and _all_keep_to_it(routes, model):
         return OutputSpec(schema)
-    name, names = ANSWER_TOOL, set(taken)
+    name, names = ANSWER_TOOL, {each.casefold() for each in taken}
     while name in names:
         name += "_"
     return OutputSpec(schema, name)

@@ -36,6 +36,7 @@ from talaria.runtime.stores import open_store
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
+from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
@@ -124,9 +125,15 @@ async def build(plan: Plan) -> Parts:
     kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
-    chain = fold(chain_with(plan.catalog.stages))
     means = Means(
-        clock=clock, store=store, model=model, threads=threads, metrics=kit.metrics, recorder=transcripts, chain=chain
+        clock=clock,
+        store=store,
+        model=model,
+        threads=threads,
+        chain=fold(chain_with(plan.catalog.stages)),
+        argument_health=ArgumentHealth(clock.now, kit.metrics),
+        metrics=kit.metrics,
+        recorder=transcripts,
     )
     grants = plan.grants(kit.secrets)
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +12,7 @@ from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.methods import tools_of
+from talaria.tools.nearest import suggestion
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
 
@@ -73,9 +73,7 @@ class Catalog:
             return self._agents[name]
         if name == DEFAULT_AGENT:
             return AgentSpec(DEFAULT_AGENT)
-        close = get_close_matches(name, self._agents, n=1)
-        there = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(self._agents) or 'none'}"
-        raise InvalidRequest(f"no agent named '{name[:80]}'; {there}")
+        raise InvalidRequest(f"no agent named '{name[:80]}'{suggestion(name, self._agents)}")
 
     def output_type(self, name: str) -> "OutputType | None":
         """The type that this agent's answers have, if it is not text."""
@@ -157,6 +155,4 @@ def _check_required(settings: Settings, catalog: Catalog) -> None:
     names = catalog.registry.names
     for name in settings.approval.required_tools:
         if name not in names:
-            close = get_close_matches(name, names, n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else f"; there are {', '.join(names) or 'none'}"
-            raise ConfigurationError(f"approval.requiredTools: no tool named '{name}'{hint}")
+            raise ConfigurationError(f"approval.requiredTools: no tool named '{name}'{suggestion(name, names)}")

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from talaria.core.errors import ConfigurationError
 from talaria.runtime.settings import Settings
+from talaria.tools.nearest import suggestion
 
 DEFAULT_FILE = "talaria.yaml"
 PREFIX = "TALARIA_"
@@ -136,14 +136,14 @@ def _key(model: Any, part: str, variable: str) -> tuple[str, Any]:
         if name.replace("_", "") == wanted:
             return field.alias or name, field.annotation
     known = [field.alias or name for name, field in fields.items()]
-    raise ConfigurationError(f"{variable}: there is no key '{part}'{_nearest(part, known)}")
+    raise ConfigurationError(f"{variable}: there is no key '{part}'{suggestion(part, known)}")
 
 
 def _explain(item: Any, model: type[BaseModel]) -> str:
     at = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         known = _known(model, item["loc"][:-1])
-        return f"{at}: there is no such key{_nearest(str(item['loc'][-1]), known)}"
+        return f"{at}: there is no such key{suggestion(str(item['loc'][-1]), known)}"
     message = item["msg"]
     shown = (
         f" (it is {item['input']!r})"
@@ -163,9 +163,3 @@ def _known(model: Any, path: tuple[str | int, ...]) -> list[str]:
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return []
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = get_close_matches(word.lower(), {each.lower(): each for each in known}, n=1, cutoff=0.5)
-    meant = next((each for each in known if close and each.lower() == close[0]), "")
-    return f"; did you mean '{meant}'?" if meant else (f"; there are {', '.join(known)}" if known else "")

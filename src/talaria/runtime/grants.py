@@ -98,5 +98,5 @@ class CatalogGrants:
         chosen = self._catalog.tools(agent, allow)
         if not chosen:
             return ()
-        names = {tool.name for tool in chosen}
+        names = {tool.name.casefold() for tool in chosen}
         return (*chosen, *(tool for tool in self._builtin if tool.name not in names))

@@ -14,10 +14,16 @@ from talaria.tools.schema_problems import TOO_BRANCHED, from_schema, too_branche
 
 
 class Arguments(NamedTuple):
-    """Arguments that fit the tool's schema. `repairs` says, for the log, what of the text was not as it should be."""
+    """Arguments that fit the tool's schema. `mended`: what of the text was no JSON; `coerced`: which values changed."""
 
     values: dict[str, Any]
-    repairs: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    coerced: tuple[str, ...] = ()
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """All that was repaired, for the log."""
+        return self.mended + self.coerced
 
 
 def read_arguments(tool: Tool[..., Any], text: str) -> Arguments:
@@ -29,12 +35,12 @@ def read_arguments(tool: Tool[..., Any], text: str) -> Arguments:
         ArgumentsInvalid: what is meant is in doubt, or does not fit.
     """
     try:
-        arguments, repairs = read_object(text)
+        arguments, mended = read_object(text)
         if tool.validator.is_valid(arguments):
-            return Arguments(arguments, repairs)
+            return Arguments(arguments, mended)
         coerced, notes = tool.coercer.coerce(arguments)
         if tool.validator.is_valid(coerced) and not notes.problems:
-            return Arguments(coerced, (*repairs, *notes.repairs))
+            return Arguments(coerced, mended, tuple(notes.repairs))
         raise invalid(tool.name, _problems(tool, coerced, notes))
     except Unreadable as error:
         unreadable = Problem("", f"{error}. This came: {excerpt(text)}")

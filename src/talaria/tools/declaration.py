@@ -25,7 +25,8 @@ from talaria.tools.signature import context_parameter, receiver
 P = ParamSpec("P", default=...)
 Q = ParamSpec("Q")
 R = TypeVar("R", default=Any)
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
+"""What every provider takes: OpenAI and Anthropic no dots, Gemini a letter or '_' first, OpenAI and Gemini 64."""
 MOST_RETRIES = 10
 
 
@@ -167,7 +168,10 @@ def _validator(tool: Tool[..., Any]) -> jsonschema_rs.Validator:
 
 def _check_face(tool: Tool[..., Any]) -> None:
     if NAME.fullmatch(tool.name) is None:
-        raise ToolInvalid(f"tool '{tool.name}': a name is 1 to 64 of a-z A-Z 0-9 _ - ; pass name=… to @tool")
+        raise ToolInvalid(
+            f"tool '{tool.name}': a name is 1 to 64 of a-z A-Z 0-9 _ - and begins with a letter or _ ; pass "
+            "name=… to @tool"
+        )
     if not tool.description.strip():
         raise ToolInvalid(f"tool '{tool.name}' has no description; the model chooses tools by it")
     if tool.parameters.get("type") != "object":

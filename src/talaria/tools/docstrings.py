@@ -20,7 +20,8 @@ class Documentation:
 def read_docstring(text: str | None) -> Documentation:
     """Return what a docstring says; nothing of it is an error."""
     cleaned = inspect.cleandoc(text or "")
-    parsed = max(filter(None, (_parse(cleaned, style) for style in _STYLES)), key=_worth, default=None)
+    styles = _STYLES if "---" in cleaned else _STYLES[:1]  # NumPy's sections are underlined
+    parsed = max(filter(None, (_parse(cleaned, style) for style in styles)), key=_worth, default=None)
     whole = cleaned if parsed is None else parsed.description or ""
     said = {} if parsed is None else {each.arg_name: _line(each.description or "") for each in parsed.params}
     parameters = {name.strip(): text for names, text in said.items() for name in names.split(",")}

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import structlog
 
+from talaria.telemetry.metrics import Metrics
+
 WINDOW = 10
 SUSPECT = 5
 PAUSE_MS = 3_600_000
@@ -23,25 +25,32 @@ class Failure(NamedTuple):
 
 
 class ArgumentHealth:
-    """Counts how calls fared at their arguments in this process. `now` is the time in ms.
+    """Counts how calls fared at their arguments in this process, by tool. `now` is the time in ms.
 
     A tool of whose last `WINDOW` calls `SUSPECT` failed is reported, once an hour: its definition may mislead models.
     """
 
-    def __init__(self, now: Callable[[], int]) -> None:
+    def __init__(self, now: Callable[[], int], metrics: Metrics) -> None:
         self._now = now
+        self._metrics = metrics
         self._recent: dict[str, deque[bool]] = {}
         self._reported: dict[str, int] = {}
         self._seen: OrderedDict[int, int] = OrderedDict()
 
-    def passed(self, tool: str) -> None:
-        """A call's arguments were good."""
+    def passed(self, tool: str, *, mended: bool = False, coerced: bool = False) -> None:
+        """A call's arguments were good, or became so: their text was mended, their values were coerced."""
         self._of(tool).append(False)
+        self._metrics.count("tool_arguments", tool=tool, outcome="good")
+        if mended:
+            self._metrics.count("tool_arguments_mended", tool=tool)
+        if coerced:
+            self._metrics.count("tool_arguments_coerced", tool=tool)
 
     def failed(self, failure: Failure) -> int:
         """A call's arguments were not; return how often this very call failed this way in its run."""
         recent = self._of(failure.tool)
         recent.append(True)
+        self._metrics.count("tool_arguments", tool=failure.tool, outcome="invalid")
         if sum(recent) >= SUSPECT:
             self._report(failure.tool)
         key = hash(failure)
@@ -63,6 +72,7 @@ class ArgumentHealth:
         if last is not None and 0 <= now - last < PAUSE_MS:
             return
         self._reported[tool] = now
+        self._metrics.count("tool_definition_suspects", tool=tool)
         failed, calls = self.counts(tool)
         _log.warning(
             "tool_definition_suspect",

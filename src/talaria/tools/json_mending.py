@@ -2,24 +2,24 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+)
+    r"""(?P<plain>(?:[ \t\r\n:]+ | ,(?![ \t\r\n]*[}\]]) | "[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"
+                   | [-+.\d][-+.\w]* | (?:true|false|null)\b)+)
       | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*")
       | (?P<quoted>'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*')
-      | (?P<open>[{\[]) | (?P<close>[}\]]) | (?P<comma>,) | (?P<colon>:)
-      | (?P<word>[A-Za-z_$][\w$]*)
-      | (?P<number>[-+.\d][-+.\w]*)""",
+      | (?P<open>[{\[][ \t\r\n]*) | (?P<close>[}\]]) | (?P<trailing>,)
+      | (?P<word>[A-Za-z_$][\w$]*)""",
     re.VERBOSE,
 )
+"""`plain` is whatever may stay as it is: spaces, colons, commas, numbers, literals, and text that JSON takes."""
 _UNENDED = re.compile(r""""[^"\\]*(?:\\.[^"\\]*)*\\?\Z|'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*\\?\Z""")
 _QUOTED_PART = re.compile(r"\\(?P<escaped>.)|(?P<quote>\")")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _FENCE = re.compile(r"```[\w-]*")
 _NO_WORDS = frozenset('{}[]()<>"`=|\\')
-_WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
+_WORDS = {"True": "true", "False": "false", "None": "null"}
 CUT_OFF = "the text is cut off before its end, nothing of it was run; write the whole call again, shorter if it is long"
 
 
@@ -43,32 +43,32 @@ def mend(text: str, start: int) -> tuple[str, list[str]]:
     Raises:
         Unreadable: it is cut off, or what is meant is in doubt.
     """
-    tokens = list(_tokens(text, start))
+    tokens = _tokens(text, start)
     repairs: dict[str, None] = {}
     _look_around(text[:start], text[tokens[-1].at + 1 :], repairs)
-    body = "".join(_strict(token, repairs) for token in _without_trailing_commas(tokens, repairs))
+    body = "".join([_strict(token, repairs) for token in tokens])
     return body, list(repairs)
 
 
-def _tokens(text: str, start: int) -> Iterator[Token]:
-    """Yield the tokens from an opening bracket to the one that closes it."""
+def _tokens(text: str, start: int) -> list[Token]:
+    """Return the tokens from an opening bracket to the one that closes it."""
+    tokens: list[Token] = []
     depth, at = 0, start
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None or found.lastgroup is None:
             raise Unreadable(CUT_OFF if _UNENDED.match(text, at) else _unexpected(text[at], at))
-        depth += (found.lastgroup == "open") - (found.lastgroup == "close")
-        at = found.end()
-        yield _checked(Token(found.lastgroup, found[0], found.start()), is_last=at == len(text))
+        kind, said = found.lastgroup, found[0]
+        if kind == "word" and said not in _WORDS:
+            raise Unreadable(CUT_OFF if found.end() == len(text) else _unexpected(said[:20], at))
+        if kind == "trailing" and tokens[-1].kind == "open":
+            raise Unreadable(_unexpected(said, at))
+        tokens.append(Token(kind, said, at))
+        depth += (kind == "open") - (kind == "close")
         if depth == 0:
-            return
+            return tokens
+        at = found.end()
     raise Unreadable(CUT_OFF)
-
-
-def _checked(token: Token, *, is_last: bool) -> Token:
-    if token.kind == "word" and token.text not in _WORDS:
-        raise Unreadable(CUT_OFF if is_last else _unexpected(token.text[:20], token.at))
-    return token
 
 
 def _unexpected(what: str, at: int) -> str:
@@ -87,32 +87,24 @@ def _look_around(before: str, after: str, repairs: dict[str, None]) -> None:
             repairs["text around the object"] = None
 
 
-def _without_trailing_commas(tokens: Sequence[Token], repairs: dict[str, None]) -> Iterator[Token]:
-    """Yield the tokens without commas that stand between a value and a closing bracket."""
-    told = [token for token in tokens if token.kind != "space"]
-    trailing = {
-        comma.at
-        for before, comma, after in zip(told, told[1:], told[2:], strict=False)
-        if comma.kind == "comma" and after.kind == "close" and before.kind not in ("comma", "open", "colon")
-    }
-    if trailing:
-        repairs["trailing comma"] = None
-    return (token for token in tokens if token.kind != "comma" or token.at not in trailing)
-
-
 def _strict(token: Token, repairs: dict[str, None]) -> str:
     match token.kind:
+        case "plain" | "open" | "close":
+            return token.text
+        case "trailing":
+            repairs["trailing comma"] = None
+            return ""
         case "word":
-            if token.text not in ("true", "false", "null"):
-                repairs["Python literal"] = None
+            repairs["Python literal"] = None
             return _WORDS[token.text]
         case "quoted":
             repairs["single quotes"] = None
-            return '"' + _escaped(_QUOTED_PART.sub(_double_quoted, token.text[1:-1]), repairs) + '"'
-        case "string":
-            return _escaped(token.text, repairs)
+            inner = token.text[1:-1]
+            if "\\" in inner or '"' in inner:
+                inner = _QUOTED_PART.sub(_double_quoted, inner)
+            return '"' + _escaped(inner, repairs) + '"'
         case _:
-            return token.text
+            return _escaped(token.text, repairs)
 
 
 def _double_quoted(part: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
@@ -99,6 +100,9 @@ def _read_inner(value: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def _strictly(text: str) -> Any:
     """Decode JSON; lone surrogates are replaced, numbers that are none are refused."""
+    if "\\" not in text:
+        with suppress(ValueError):
+            return _decode(text)
     return valid_json(json.loads(text, parse_constant=_no_number, parse_float=_finite))
 
 

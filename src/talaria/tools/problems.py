@@ -83,7 +83,12 @@ def from_binding(error: ValueError) -> list[Problem]:
     details: list[dict[str, Any]] = getattr(error, "errors", list)()
     if not details:
         return [Problem("", str(error))]
-    return [Problem(dotted(each["loc"]), f"{each['msg']}, got {shortened(each.get('input'))}") for each in details]
+    return [_from_pydantic(each) for each in details]
+
+
+def _from_pydantic(detail: dict[str, Any]) -> Problem:
+    said = str(detail["msg"]).removeprefix("Value error, ")
+    return Problem(dotted(detail["loc"]), f"{said}, got {shortened(detail.get('input'))}")
 
 
 def dotted(parts: Iterable[str | int]) -> str:

@@ -13,14 +13,20 @@ from talaria.tools.nearest import hint, listed
 
 GROUP = "group:"
 MANY = 15
+REMEMBERED = 100
+"""Selections: agents ask for the same tools in every turn."""
+Names = tuple[str, ...] | None
 _log = structlog.get_logger(__name__)
 
 
 class Registry:
-    """Tools under unique names, in the order in which they were added."""
+    """Tools under names that differ by more than letter case, in the order in which they were added."""
 
     def __init__(self, tools: Iterable[Tool[..., Any]] = ()) -> None:
         self._tools: dict[str, Tool[..., Any]] = {}
+        self._folded: dict[str, Tool[..., Any]] = {}
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self._selected: dict[tuple[Names, Names], tuple[Tool[..., Any], ...]] = {}
         for each in tools:
             self.add(each)
 
@@ -43,21 +49,26 @@ class Registry:
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The names of the tools in each group, by the group's name."""
-        groups: dict[str, tuple[str, ...]] = {}
-        for each in self._tools.values():
-            if each.group:
-                groups[each.group] = (*groups.get(each.group, ()), each.name)
-        return groups
+        return dict(self._groups)
 
     def add(self, tool: Tool[..., Any]) -> None:
         """Add a tool; adding the same one again changes nothing.
 
         Raises:
-            ToolInvalid: another tool has this name (the same method of another object too), or it is not bound.
+            ToolInvalid: another tool has this name in some letter case (the same method of another object too), or it
+                is not bound.
         """
         check_bound(tool)
-        if not self._tools.setdefault(tool.name, tool).is_same_as(tool):
-            raise ToolInvalid(f"there are two tools named '{tool.name}'; give one of them another name")
+        there = self._folded.setdefault(tool.name.casefold(), tool)
+        if not there.is_same_as(tool):
+            names = f"'{tool.name}'" if there.name == tool.name else f"'{there.name}' and '{tool.name}'"
+            both = f"{_origin(there)} and {_origin(tool)}"
+            raise ToolInvalid(f"there are two tools named {names}, {both}; give one of them another name")
+        if tool.name not in self._tools:
+            self._tools[tool.name] = tool
+            self._selected.clear()
+            if tool.group:
+                self._groups[tool.group] = (*self._groups.get(tool.group, ()), tool.name)
 
     def get(self, name: str) -> Tool[..., Any]:
         """Return the tool of this name.
@@ -78,7 +89,17 @@ class Registry:
         Raises:
             InvalidRequest: a name is unknown; the message and `errors` name every such name.
         """
-        wanted, mine = self._expand(allow, "tools"), self._expand(own, "agent.tools")
+        key = (None if allow is None else tuple(allow), None if own is None else tuple(own))
+        found = self._selected.get(key)
+        if found is None:
+            found = self._select(*key)
+            if len(self._selected) < REMEMBERED:
+                self._selected[key] = found
+        return found
+
+    def _select(self, allow: Names, own: Names) -> tuple[Tool[..., Any], ...]:
+        mine = self._expand(own, "agent.tools")
+        wanted = mine if allow is None else self._expand(allow, "tools")
         chosen = tuple(self._tools[name] for name in mine if name in wanted)
         if len(chosen) > MANY:
             _log.warning("many_tools", count=len(chosen), advice=f"models choose worse among more than {MANY} tools")
@@ -87,7 +108,7 @@ class Registry:
     def _expand(self, names: Sequence[str] | None, field: str) -> dict[str, None]:
         if names is None:
             return dict.fromkeys(self._tools)
-        groups = {GROUP + group: members for group, members in self.groups.items()}
+        groups = {GROUP + group: members for group, members in self._groups.items()}
         unknown = [name for name in dict.fromkeys(names) if name not in groups and name not in self._tools]
         if unknown:
             problems = [self._unknown(name) for name in unknown]
@@ -102,3 +123,9 @@ class Registry:
             known, what = list(self._tools), "tool"
         there = f"there are {listed(known)}" if known else "there are none"
         return f"no {what} named '{name}'; {there}{hint(name, known)}"
+
+
+def _origin(tool: Tool[..., Any]) -> str:
+    """Where the tool's function is, for an error."""
+    fn = tool.fn
+    return f"{getattr(fn, '__module__', '?')}.{getattr(fn, '__qualname__', type(fn).__qualname__)}"

@@ -13,13 +13,17 @@ from talaria.tools.signature import MISSING
 _REFUSALS = (PydanticUserError, PydanticUndefinedAnnotation, TypeError, ValueError, NameError)
 
 
+_PLAIN: tuple[Any, ...] = (MISSING, Any, object, None, type(None), str, int, float, bool)
+"""What needs no schema to be known as JSON."""
+
+
 def check_returns(annotation: Any, tool: str) -> None:
     """Accept a return annotation, or none.
 
     Raises:
         ToolInvalid: what it names has no JSON form, or is bytes or a generator.
     """
-    if annotation is MISSING or annotation is Any or annotation is object:
+    if annotation in _PLAIN:
         return
     origin = get_origin(annotation) or annotation
     if isinstance(origin, type) and issubclass(origin, Iterator | AsyncIterator):

@@ -95,8 +95,8 @@ def _check(each: inspect.Parameter, tool: str) -> None:
 
 
 def _resolve(fn: Callable[..., Any], annotation: Any, where: str) -> Any:
-    if annotation is MISSING:
-        return MISSING
+    if annotation is MISSING or type(annotation) is type:  # most are: there is nothing to look up
+        return annotation
     inner = inspect.unwrap(fn)
     holder = SimpleNamespace(__annotations__={"it": annotation})
     try:

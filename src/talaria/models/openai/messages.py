@@ -1,5 +1,6 @@
 """Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
 
+import re
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -22,6 +23,7 @@ from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 NOTHING: Final = "(no output)"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -104,7 +106,7 @@ class EncodedPrompt:
 
     def _call(self, call: ToolCall) -> dict[str, Any]:
         payload: dict[str, Any] = (call.payload or {}).get(self._issuer) or {}
-        function = {"name": call.name, "arguments": _arguments(call.arguments)}
+        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": _arguments(call.arguments)}
         return {**payload, "id": self._ids[call.id], "type": "function", "function": function}
 
 

@@ -22,10 +22,10 @@ async def arguments(context: CallContext, proceed: Proceed) -> ToolOutcome:
         context.values = bind(tool, read.values)
     except ArgumentsInvalid as error:
         failure = Failure(context.run.run.id, tool.name, context.call.arguments, error.message)
-        return ToolOutcome(_told(context, error.message, health.failed(failure)), "refused")
-    health.passed(tool.name)
+        return ToolOutcome(_told(context, error.message, health.failed(failure)), "invalid")
+    health.passed(tool.name, mended=bool(read.mended), coerced=bool(read.coerced))
     if read.repairs:
-        context.repairs = read.repairs
+        context.repairs += read.repairs
         context.repaired = json.dumps(read.values, ensure_ascii=False, separators=(",", ":"))
         _log.info("tool_arguments_repaired", tool=tool.name, repairs=list(read.repairs))
     return await proceed(context)

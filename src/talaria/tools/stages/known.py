@@ -11,6 +11,8 @@ async def known(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if tool is None:
         names = list(context.run.tools)
         there = f"there are {listed(names)}" if names else "there are none in this turn"
-        return ToolOutcome(f"no tool named '{name[:80]}'; {there}{hint(name, names)}", "refused")
+        return ToolOutcome(f"no tool named '{name[:80]}'; {there}{hint(name, names)}", "invalid")
     context.tool = tool
+    if context.call.call.written:
+        context.repairs = (f"name: {context.call.call.written[:80]} to {name}",)
     return await proceed(context)

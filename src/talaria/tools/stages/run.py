@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 from functools import partial
-from typing import Any
 
 from talaria.core.errors import InvalidRequest, StopRun
 from talaria.core.text import valid_text
@@ -51,7 +50,7 @@ async def _call(context: CallContext, outlet: CallOutlet) -> ToolOutcome:
 
 
 def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
-    run: Any = context.run
+    run = context.run
     return ToolContext(
         secrets=run.secrets,
         deps=run.deps,

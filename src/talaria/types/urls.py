@@ -1,8 +1,4 @@
-"""Types for the parameters of tools, checked before a call runs: addresses on the public net, paths in a workspace.
-
-`PublicUrl` looks at the address only: a name may still lead to a private host, so whoever connects has to check again.
-`WorkspacePath` looks at the text only: a link inside the workspace may still lead out of it.
-"""
+"""Addresses on the public net, as a type of parameters."""
 
 import ipaddress
 import re
@@ -13,7 +9,6 @@ from pydantic import AfterValidator, Field
 
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa", "localdomain")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
-_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\..*)?", re.IGNORECASE)
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -78,22 +73,6 @@ def _meant(address: Address) -> list[Address]:
     return [address, *inner]
 
 
-def _workspace_path(text: str) -> str:
-    if not text or any(ord(each) < 32 for each in text):
-        raise ValueError("is empty or holds a control character")
-    if text.startswith(("/", "\\", "~")) or re.match(r"[A-Za-z]:", text):
-        raise ValueError("is absolute; give a path relative to the workspace")
-    if "\\" in text:
-        raise ValueError("holds a backslash; separate folders by '/'")
-    parts = text.split("/")
-    if ".." in (each.strip() for each in parts):
-        raise ValueError("leads out by '..'; give a path inside the workspace")
-    for each in parts:
-        if _DEVICES.fullmatch(each) or ":" in each:
-            raise ValueError(f"'{each}' is the name of a device, or may be one; take another name")
-    return text
-
-
 PublicUrl = Annotated[
     str,
     AfterValidator(_public_url),
@@ -104,10 +83,3 @@ PublicUrl = Annotated[
     ),
 ]
 """An http or https URL whose host is not private, loopback, link-local or reserved, in any spelling; no credentials."""
-
-WorkspacePath = Annotated[
-    str,
-    AfterValidator(_workspace_path),
-    Field(description="A path relative to the workspace, with '/' between folders.", min_length=1, max_length=1024),
-]
-"""A relative path inside a workspace: not absolute, no '..', no control characters, no names of devices."""
