@@ -107,7 +107,8 @@ def test_a_request_is_what_the_sdk_takes_and_would_send(fields: dict[str, Any], 
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=b"data: [DONE]\n\n")
 
     with client(reply) as sdk:
-        assert list(sdk.chat.completions.create(**body)) == []
+        create: Any = sdk.chat.completions.create
+        assert list(create(**body)) == []
     assert json.loads(seen[0].content) == body
     assert (seen[0].method, str(seen[0].url)) == (call.method, call.url)
     assert seen[0].headers["authorization"] == dict(call.headers)["authorization"]

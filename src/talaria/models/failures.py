@@ -152,7 +152,8 @@ def _words(body: bytes) -> str:
         value = loads(body)
     except ValueError:
         return body[:LONGEST].decode("utf-8", "replace")
-    first: Any = cast("list[Any]", value)[0] if isinstance(value, list) and value else value
+    many = cast("list[Any]", value) if isinstance(value, list) else [value]
+    first = many[0] if many else None
     error = cast("dict[str, Any]", first).get("error", first) if isinstance(first, dict) else first
     if isinstance(error, dict):
         fields = cast("dict[str, Any]", error)
