@@ -7,8 +7,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
-from talaria.models.openai.messages import EncodedPrompt
-
 from benchmarks import child
 from benchmarks.figures import Figure, compared, plain
 from benchmarks.floor import Floor, client
@@ -16,6 +14,7 @@ from benchmarks.mock_model import Play
 from benchmarks.size import Size
 from benchmarks.subject import settings
 from talaria import Agent, Runtime, tool
+from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.profile import Profile
 from talaria.ports.model import Prompt
 from talaria.tools.arguments import bind, read_arguments

@@ -9,7 +9,7 @@ from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect, "deepseek": OpenAiDialect}
 _MEMBERS = ("request", "decoder", "failure")
 
 
