@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from talaria.core.errors import ConfigurationError
+from talaria.models.anthropic.dialect import AnthropicDialect
 from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"anthropic": AnthropicDialect, "openai": OpenAiDialect}
 _MEMBERS = ("request", "decoder", "failure")
 
 

@@ -18,7 +18,7 @@ _OVERFLOW = re.compile(
 )
 _NO_MONEY = re.compile(
     r"insufficient_quota|insufficient.{0,10}balance|billing|exceeded your current quota|credit balance|payment required"
-    r"|arrearage|quota_exhausted",
+    r"|arrearage|quota_exhausted|api usage limits|spend.{0,5}limit",
     re.IGNORECASE | re.DOTALL,
 )
 _FILTERED = re.compile(
@@ -29,7 +29,7 @@ _FILTERED = re.compile(
 _NO_REASONING = re.compile(
     r"signature.{0,40}thinking|thinking.{0,40}signature|thought_?signature|bound to a different"
     r"|invalid_encrypted_content|reasoning_content.{0,60}(?:must|missing)"
-    r"|thinking.{0,40}blocks.{0,80}cannot be modified",
+    r"|thinking.{0,40}blocks.{0,80}cannot be modified|expected.{0,10}thinking.{0,60}but found",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_MODEL = re.compile(
@@ -55,6 +55,8 @@ def of_status(status: int, body: bytes) -> ModelError:
             return _faulty(Fault.KEY, ModelRejected("the model provider refused the credential", operator=about))
         case 404:
             return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
+        case 413:
+            return _overflow(about)
         case 429:
             busy = "the model provider limits how often it may be asked; try again later"
             return _faulty(Fault.RATE, ModelUnavailable(busy, operator=about))
@@ -147,6 +149,6 @@ def _words(body: bytes) -> str:
     error = cast("dict[str, Any]", value).get("error", value) if isinstance(value, dict) else value
     if isinstance(error, dict):
         fields = cast("dict[str, Any]", error)
-        found = [str(fields[name]) for name in ("type", "code", "message") if fields.get(name)]
+        found = [str(fields[name]) for name in ("type", "code", "message", "details") if fields.get(name)]
         return " ".join(found)[:LONGEST] or str(fields)[:LONGEST]
     return str(error)[:LONGEST]

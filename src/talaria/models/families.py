@@ -9,24 +9,18 @@ from typing import Any
 
 import msgspec
 
+from talaria.models.family import Family
+from talaria.models.known import claude
 from talaria.models.profile import overridden, with_thinking
 from talaria.ports.profile import Profile
 
-
-class Family(msgspec.Struct, frozen=True, gc=False):
-    """A family: `facts` hold in whatever dialect it is asked, `told` holds in one: {dialect: …}. Fields of Profile."""
-
-    prefix: str
-    facts: Mapping[str, Any] = {}
-    told: Mapping[str, Mapping[str, Any]] = {}
-
-
 DIALECTS: Mapping[str, Profile] = {
     "openai": Profile(thinking_on='{"reasoning_effort":"$effort"}', thinking_off='{"reasoning_effort":"none"}'),
+    "anthropic": Profile(**claude.TOLD, thinking_on=claude.BUDGET, thinking_off=claude.DISABLED),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (*claude.FAMILIES,)
 
 
 class Profiles:

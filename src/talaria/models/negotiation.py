@@ -22,7 +22,7 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
         raise CapabilityMissing(f"the model {request.model} does not keep to a schema; use another model")
     left: list[str] = []
     changed = {**_thinking(request, profile, left)}
-    thinks = profile.reasoning == "always" or changed.get("thinking", request.thinking) == "enabled"
+    thinks = _thinks(profile, changed.get("thinking", request.thinking))
     if request.temperature is not None and not _may(profile.sampling, thinks=thinks):
         changed["temperature"] = None
         left.append(f"{request.model} takes no temperature{_when(profile.sampling)}; it answers with its own.")
@@ -50,6 +50,12 @@ def _thinking(request: ModelRequest, profile: Profile, left: list[str]) -> dict[
     if request.thinking == "disabled" and profile.reasoning == "never":
         return {"thinking": None}
     return {}
+
+
+def _thinks(profile: Profile, thinking: object) -> bool:
+    if thinking is None:
+        return profile.reasoning in {"by_default", "always"}
+    return thinking == "enabled" or profile.reasoning == "always"
 
 
 def _may(when: When, *, thinks: bool) -> bool:

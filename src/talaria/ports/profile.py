@@ -25,8 +25,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
 
     What it can do:
         `window`, `max_output`: tokens; 0 means not known. `tools`, `parallel_tools`, `vision`. `json_schema`: it keeps
-        to a schema for its answer. `reasoning`: it never thinks, thinks when asked, or always does. `sampling`: when
-        it takes a temperature. `forced_choice`: when it can be made to call a tool.
+        to a schema for its answer. `reasoning`: it never thinks, thinks when asked, thinks unless asked not to, or
+        always does. `sampling`: when it takes a temperature. `forced_choice`: when it can be made to call a tool.
     How it is told:
         `thinking_on` / `thinking_off`: a JSON object whose members are added to the request when thinking is asked
         for, or asked not to be; the strings "$effort" and "$budget" in it stand for the route's. `empty_content`:
@@ -34,7 +34,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
         empty text. `reasoning_back`: which messages go back with their reasoning, in the field `reasoning_field`.
         `max_tokens_field`: the name of the token limit. `system_role`: "developer" for some models. `usage_option`:
         it takes `stream_options`. `schemas`: the JSON Schemas it takes for tools: any, or plain ones without
-        references and closed objects. `prompt_cache`: the prefix is marked for its cache.
+        references and closed objects. `prompt_cache`: the prefix is marked for its cache. `api_version`, `betas`: the
+        version and the betas (comma between) of Anthropic's API that it is asked with.
     """
 
     window: int = 0
@@ -43,7 +44,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     parallel_tools: bool = True
     json_schema: bool = True
     vision: bool = True
-    reasoning: Literal["never", "optional", "always"] = "optional"
+    reasoning: Literal["never", "optional", "by_default", "always"] = "optional"
     sampling: When = "always"
     forced_choice: When = "always"
     thinking_on: str = ""
@@ -56,4 +57,6 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     usage_option: bool = True
     schemas: Literal["any", "plain"] = "any"
     prompt_cache: bool = True
+    api_version: str = ""
+    betas: str = ""
     price: Price | None = None

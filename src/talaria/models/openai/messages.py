@@ -6,7 +6,6 @@ import msgspec
 
 from talaria.core.messages import (
     AssistantMessage,
-    File,
     Image,
     Message,
     Reasoning,
@@ -18,6 +17,7 @@ from talaria.core.messages import (
     UserPart,
 )
 from talaria.models.calls import is_object
+from talaria.models.shown import shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -120,25 +120,12 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 
 def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
     if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := _as_text(part)))
+        return "\n\n".join(text for part in parts if (text := shown(part)))
     written: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "image_url", "image_url": {"url": url}})
-        elif text := _as_text(part):
+        elif text := shown(part):
             written.append({"type": "text", "text": text})
     return written
-
-
-def _as_text(part: UserPart) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
-        case File():
-            shown = part.text or f"[content of type {part.media_type} that cannot be shown here]"
-            return f"File {part.name}:\n{shown}"
-        case _:
-            assert_never(part)
