@@ -29,7 +29,7 @@ class AnthropicDialect:
         profile = connection.profile
         prompt = _encoded(request, connection)
         mark = MARK if profile.prompt_cache else b""
-        members: list[bytes | bytearray] = [b'{"model":', _encode(connection.model)]
+        members: list[bytes] = [b'{"model":', _encode(connection.model)]
         if prompt.tools:
             members += (b',"tools":[', prompt.tools, mark, b"}]")
         if prompt.system:

@@ -54,9 +54,9 @@ class EncodedPrompt:
         self._profile = profile
         self._ids = Ids()
         self._count = 0
-        self._messages = bytearray()
+        self._messages: list[bytes] = []
         self._role = ""
-        self._asked = 0  # where the request ended that was answered last
+        self._asked = 0  # how many pieces the request had that was answered last
         self._has_results = False
         self._thought = False
         self.tools = b",".join(_encode(content.tool(tool)) for tool in prompt.tools)[:-1]
@@ -68,13 +68,13 @@ class EncodedPrompt:
             self._take(message)
         self._count = len(prompt.messages)
 
-    def messages(self, mark: bytes) -> Sequence[bytes | bytearray]:
+    def messages(self, mark: bytes) -> Sequence[bytes]:
         """Return the pieces of the array of messages, marked where the last request ended and where this one does."""
         if not self._messages:
             return (b"[]",)
         asked = self._asked
-        before = (self._messages[:asked], mark) if asked else ()
-        return (b"[", *before, self._messages[asked:], *self._end(mark), b"}]}]")
+        before = (*self._messages[:asked], mark) if asked else ()
+        return (b"[", *before, *self._messages[asked:], *self._end(mark), b"}]}]")
 
     @property
     def thinks_no_more(self) -> bool:
@@ -117,8 +117,8 @@ class EncodedPrompt:
         if role != self._role:
             self._turn(role, blocks)
         else:
-            self._messages += b"},"
-        self._messages += b",".join(map(_encode, blocks))[:-1]
+            self._messages.append(b"},")
+        self._messages.append(b",".join(map(_encode, blocks))[:-1])
 
     def _turn(self, role: str, blocks: list[Block]) -> None:
         if role == "assistant":
@@ -128,7 +128,8 @@ class EncodedPrompt:
             if not self._has_results:
                 self._thought = blocks[0]["type"] in _THOUGHTS
         self._has_results = False
-        self._messages += (b"}]}," if self._messages else b"") + b'{"role":"%s","content":[' % role.encode()
+        end = b"}]}," if self._messages else b""
+        self._messages.append(end + b'{"role":"%s","content":[' % role.encode())
         self._role = role
 
     def _assistant(self, message: AssistantMessage) -> list[Block]:
