@@ -10,7 +10,11 @@ from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"anthropic": AnthropicDialect, "openai": OpenAiDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {
+    "anthropic": AnthropicDialect,
+    "deepseek": OpenAiDialect,
+    "openai": OpenAiDialect,
+}
 _MEMBERS = ("request", "decoder", "failure")
 
 

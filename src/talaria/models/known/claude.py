@@ -17,7 +17,7 @@ import msgspec
 from talaria.models.family import Family
 from talaria.ports.profile import Price
 
-ADAPTIVE = '{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"$effort"}}'
+ADAPTIVE = '{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"$effort:high"}}'
 BUDGET = '{"thinking":{"type":"enabled","budget_tokens":"$budget"}}'
 BETWEEN_TOOLS = '{"thinking":{"type":"between_tools"}}'
 DISABLED = '{"thinking":{"type":"disabled"}}'
@@ -27,7 +27,9 @@ INTERLEAVED = "interleaved-thinking-2025-05-14"
 
 TOLD: dict[str, Any] = {"empty_content": "omit", "reasoning_back": "always", "api_version": "2023-06-01"}
 _NEW: dict[str, Any] = {"api_version": "2026-10-21", "thinking_on": ADAPTIVE}
+_MEDIUM: dict[str, Any] = {**_NEW, "thinking_on": ADAPTIVE.replace("high", "medium")}
 _ALWAYS: dict[str, Any] = {**_NEW, "thinking_off": LITTLE}
+_MEDIUM_ALWAYS: dict[str, Any] = {**_MEDIUM, "thinking_off": LITTLE}
 _BETWEEN: dict[str, Any] = {**_NEW, "thinking_off": BETWEEN_TOOLS}
 _4_6: dict[str, Any] = {"thinking_on": ADAPTIVE}
 _4: dict[str, Any] = {"betas": INTERLEAVED}
@@ -59,7 +61,7 @@ _ROWS = (
     _row("claude-mythos-5-2", _THINKER, _ALWAYS, Price(8, 40, 0.2, 10)),
     _row("claude-mythos-5-1", _THINKER, _ALWAYS, Price(10, 50, 0.25, 12.5)),
     _row("claude-mythos-", _THINKER, _ALWAYS, Price(10, 50, 1, 12.5)),
-    _row("claude-opus-5-5", _THINKER, _ALWAYS, Price(4, 20, 0.2, 5)),
+    _row("claude-opus-5-5", _THINKER, _MEDIUM_ALWAYS, Price(4, 20, 0.2, 5)),
     _row("claude-opus-5", _DEFAULT, _NEW, Price(5, 25, 0.5, 6.25)),
     _row("claude-opus-4-8", _OPTIONAL, _NEW, Price(5, 25, 0.5, 6.25)),
     _row("claude-opus-4-7", _OPTIONAL, _NEW, Price(5, 25, 0.5, 6.25)),
@@ -67,7 +69,7 @@ _ROWS = (
     _row("claude-sonnet-5-5", _UNFORCED, _BETWEEN, Price(2, 10, 0.1, 2.5)),
     _row("claude-sonnet-5", _DEFAULT, _NEW, Price(2, 10, 0.2, 2.5)),
     _row("claude-sonnet-4-6", {**_BIG, **_FREE}, _4_6, Price(3, 15, 0.3, 3.75)),
-    _row("claude-haiku-5-5", _DEFAULT, _NEW, Price(0.1, 0.5, 0.01, 0.125)),  # five times that above 100,000 tokens
+    _row("claude-haiku-5-5", _DEFAULT, _MEDIUM, Price(0.1, 0.5, 0.01, 0.125)),  # five times that above 100,000 tokens
     _row("claude-haiku-4-5", _OLD, _4, Price(1, 5, 0.1, 1.25), max_output=64_000),
     _row("claude-opus-4-5", _OLD, _4, Price(5, 25, 0.5, 6.25), max_output=64_000),
     _row("claude-sonnet-4-5", _OLD, _4, Price(3, 15, 0.3, 3.75), max_output=64_000),
