@@ -42,6 +42,7 @@ _DEFAULT: dict[str, Any] = {**_OPTIONAL, "reasoning": "by_default"}
 _UNFORCED: dict[str, Any] = {**_DEFAULT, "forced_choice": "never"}
 _FREE: dict[str, Any] = {"sampling": "without_thinking", "forced_choice": "without_thinking", "empty_content": "omit"}
 _OLD: dict[str, Any] = {**_FREE, "window": 200_000}
+_THOUGHTLESS: dict[str, Any] = {"window": 200_000, "reasoning": "never", "empty_content": "omit"}
 
 
 def _row(prefix: str, facts: dict[str, Any], told: dict[str, Any], price: Price | None = None, **more: Any) -> Family:
@@ -77,7 +78,7 @@ _ROWS = (
     _row("claude-opus-4", _OLD, _4, Price(15, 75, 1.5, 18.75), max_output=32_000, json_schema=False),
     _row("claude-sonnet-4", _OLD, _4, Price(3, 15, 0.3, 3.75), max_output=64_000, json_schema=False),
     _row("claude-3-7-sonnet", _OLD, _3, Price(3, 15, 0.3, 3.75), max_output=64_000, json_schema=False),
-    _row("claude-3-5-", _OLD, _3, Price(3, 15, 0.3, 3.75), max_output=8_192, json_schema=False, reasoning="never"),
+    _row("claude-3-5-", _THOUGHTLESS, _3, Price(3, 15, 0.3, 3.75), max_output=8_192, json_schema=False),
     _row("claude-", _THINKER, _ALWAYS, max_output=64_000),  # one that nobody knows yet is as the newest
 )
 
