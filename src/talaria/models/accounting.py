@@ -40,6 +40,7 @@ def read_usage(value: Any, before: Usage) -> Usage:
         max(before.output_tokens, _count(report, "completion_tokens", "output_tokens")),
         max(before.cached_tokens, cached),
         max(before.reasoning_tokens, _count(spent, "reasoning_tokens")),
+        cache_write_tokens=max(before.cache_write_tokens, _count(details, "cache_write_tokens")),
     )
 
 

@@ -6,10 +6,11 @@ from typing import cast
 
 from talaria.core.errors import ConfigurationError
 from talaria.models.openai.dialect import OpenAiDialect
+from talaria.models.responses.dialect import ResponsesDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect, "responses": ResponsesDialect}
 _MEMBERS = ("request", "decoder", "failure")
 
 

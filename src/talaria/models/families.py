@@ -23,6 +23,10 @@ class Family(msgspec.Struct, frozen=True, gc=False):
 
 DIALECTS: Mapping[str, Profile] = {
     "openai": Profile(thinking_on='{"reasoning_effort":"$effort"}', thinking_off='{"reasoning_effort":"none"}'),
+    "responses": Profile(
+        thinking_on='{"reasoning":{"effort":"$effort","summary":"auto"}}',
+        thinking_off='{"reasoning":{"effort":"none"}}',
+    ),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
 

@@ -6,7 +6,6 @@ import msgspec
 
 from talaria.core.messages import (
     AssistantMessage,
-    File,
     Image,
     Message,
     Reasoning,
@@ -17,7 +16,8 @@ from talaria.core.messages import (
     UserMessage,
     UserPart,
 )
-from talaria.models.calls import is_object
+from talaria.models.calls import is_object, provider_ids
+from talaria.models.shown import shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -84,7 +84,7 @@ class EncodedPrompt:
         if reasoning:
             written[self._profile.reasoning_field] = reasoning
         if calls:
-            self._learn_ids(calls)
+            self._ids |= provider_ids(calls)
             written["tool_calls"] = [self._call(call) for call in calls]
         return written
 
@@ -95,20 +95,13 @@ class EncodedPrompt:
         mine = (part for part in message.parts if isinstance(part, Reasoning) and part.issuer == self._issuer)
         return "".join(part.text for part in mine)
 
-    def _learn_ids(self, calls: tuple[ToolCall, ...]) -> None:
-        """The provider's own id goes back to it, unless it gave one id to two calls of a message."""
-        taken: set[str] = set()
-        for call in calls:
-            self._ids[call.id] = call.provider_id if call.provider_id and call.provider_id not in taken else call.id
-            taken.add(self._ids[call.id])
-
     def _call(self, call: ToolCall) -> dict[str, Any]:
         payload: dict[str, Any] = (call.payload or {}).get(self._issuer) or {}
-        function = {"name": call.name, "arguments": _arguments(call.arguments)}
+        function = {"name": call.name, "arguments": sent_arguments(call.arguments)}
         return {**payload, "id": self._ids[call.id], "type": "function", "function": function}
 
 
-def _arguments(text: str) -> str:
+def sent_arguments(text: str) -> str:
     """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
     return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
@@ -120,25 +113,12 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 
 def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
     if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := _as_text(part)))
+        return "\n\n".join(text for part in parts if (text := shown(part)))
     written: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "image_url", "image_url": {"url": url}})
-        elif text := _as_text(part):
+        elif text := shown(part):
             written.append({"type": "text", "text": text})
     return written
-
-
-def _as_text(part: UserPart) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
-        case File():
-            shown = part.text or f"[content of type {part.media_type} that cannot be shown here]"
-            return f"File {part.name}:\n{shown}"
-        case _:
-            assert_never(part)
