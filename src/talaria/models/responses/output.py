@@ -12,7 +12,7 @@ _NO_ITEM: dict[str, Any] = {}
 
 
 class Output:
-    """Finds the item that an event is about: by its index, by its id, or (where it has neither) the last one."""
+    """Finds the item that an event is about: by its index, by its id, or (without both) the last one."""
 
     __slots__ = ("_items", "_known", "_notes")
 
@@ -26,14 +26,14 @@ class Output:
         index = event.output_index
         item = self._known.get(index) if index is not None else None
         if item is None:
-            item = self._find(event, _NO_ITEM)
+            item = self._find(event, _NO_ITEM, kind)
         return item if item is not None and item.kind == kind else self._new(kind, event, _NO_ITEM)
 
     def begin(self, event: Event, value: dict[str, Any]) -> None:
         """An item was announced."""
         kind = self._kind(value)
         if kind:
-            item = self._find(event, value)
+            item = self._find(event, value, kind)
             if item is None or item.kind != kind or item.is_whole or item.is_another_call(value):
                 item = self._new(kind, event, value)
             item.begin(value)
@@ -42,7 +42,7 @@ class Output:
         """An item is whole."""
         kind = self._kind(value)
         if kind:
-            item = self._find(event, value)
+            item = self._find(event, value, kind)
             if item is None or item.kind != kind or item.is_another_call(value):
                 item = self._new(kind, event, value)
             self._take(item, value, out)
@@ -91,12 +91,13 @@ class Output:
             if item.text
         )
 
-    def _find(self, event: Event, value: dict[str, Any]) -> Item | None:
-        keys = _keys(event, value)
-        for key in keys:
+    def _find(self, event: Event, value: dict[str, Any], kind: str) -> Item | None:
+        for key in _keys(event, value):
             if (item := self._known.get(key)) is not None:
                 return item
-        return self._items[-1] if self._items and not keys else None
+        if event.output_index is not None:
+            return None
+        return next((item for item in reversed(self._items) if item.kind == kind and not item.is_whole), None)
 
     def _new(self, kind: str, event: Event, value: dict[str, Any]) -> Item:
         item = Item(kind)
