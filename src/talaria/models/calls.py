@@ -1,6 +1,5 @@
 """Assembles tool calls from the fragments of a stream, whatever a server does to ids, indices, names and arguments."""
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
@@ -65,15 +64,6 @@ def is_object(text: str) -> bool:
         return isinstance(loads_raw(text), dict)
     except ValueError:
         return False
-
-
-def provider_ids(calls: Sequence[ToolCall]) -> dict[str, str]:
-    """Return the id that each call goes back with: the provider's own, unless it gave one id to two of the calls."""
-    ids: dict[str, str] = {}
-    for call in calls:
-        is_free = call.provider_id and call.provider_id not in ids.values()
-        ids[call.id] = call.provider_id if is_free else call.id
-    return ids
 
 
 def _same(one: str, other: str) -> bool:

@@ -10,7 +10,11 @@ from talaria.models.responses.dialect import ResponsesDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect, "responses": ResponsesDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {
+    "openai": OpenAiDialect,
+    "deepseek": OpenAiDialect,
+    "responses": ResponsesDialect,
+}
 _MEMBERS = ("request", "decoder", "failure")
 
 

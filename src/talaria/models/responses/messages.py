@@ -16,7 +16,7 @@ from talaria.core.messages import (
     UserMessage,
     UserPart,
 )
-from talaria.models.calls import provider_ids
+from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.messages import NOTHING, sent_arguments
 from talaria.models.shown import shown
 from talaria.ports.model import Prompt, ToolSpec
@@ -27,17 +27,14 @@ _ITS_PLACE = frozenset(("id", "status"))
 
 
 class EncodedInput:
-    """A prompt's messages as one growing JSON array body, its tools and its instructions.
-
-    `_ids` maps the harness's call ids to those that the provider knows.
-    """
+    """A prompt's messages as one growing JSON array body, its tools and its instructions."""
 
     __slots__ = ("_count", "_ids", "_issuer", "_profile", "instructions", "items", "tools")
 
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids: dict[str, str] = {}
+        self._ids = CallIds(profile.call_id_length)
         self._count = 0
         self.items = bytearray()
         self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
@@ -64,7 +61,7 @@ class EncodedInput:
                 return self._assistant(message)
             case ToolMessage():
                 text = message.text if message.text or self._profile.empty_content != "omit" else NOTHING
-                call_id = self._ids.get(message.call_id, message.call_id)
+                call_id = self._ids.of(message.call_id)
                 return [{"type": "function_call_output", "call_id": call_id, "output": text}]
             case _:
                 assert_never(message)
@@ -79,7 +76,7 @@ class EncodedInput:
         parts = list(message.parts)
         while parts and isinstance(parts[-1], Reasoning):
             parts.pop()
-        self._ids |= provider_ids(message.calls)
+        self._ids.learn(message.calls)
         thoughts = {at: item for at, part in enumerate(parts) if (item := self._reasoning(part, message))}
         items: list[dict[str, Any]] = []
         for at, part in enumerate(parts):
@@ -112,7 +109,7 @@ class EncodedInput:
         return {
             **own,
             "type": "function_call",
-            "call_id": self._ids[call.id],
+            "call_id": self._ids.of(call.id),
             "name": call.name,
             "arguments": arguments,
         }
