@@ -5,13 +5,14 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from benchmarks import figures, imports, long_session, many_sessions, parked, relay, tokens, tool_calls
+from benchmarks import decoding, figures, imports, long_session, many_sessions, parked, relay, tokens, tool_calls
 from benchmarks.mock_model import mock_model
 from benchmarks.size import TINY, Size
 
 MEASURES: dict[str, ModuleType] = {
     "tool_calls": tool_calls,
     "tokens": tokens,
+    "decoding": decoding,
     "many_sessions": many_sessions,
     "long_session": long_session,
     "imports": imports,

@@ -7,6 +7,7 @@ from typing import cast
 from talaria.core.errors import ConfigurationError
 from talaria.models.anthropic.dialect import AnthropicDialect
 from talaria.models.openai.dialect import OpenAiDialect
+from talaria.models.responses.dialect import ResponsesDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
@@ -14,6 +15,7 @@ BUILT_IN: Mapping[str, Callable[[], Dialect]] = {
     "anthropic": AnthropicDialect,
     "deepseek": OpenAiDialect,
     "openai": OpenAiDialect,
+    "responses": ResponsesDialect,
 }
 _MEMBERS = ("request", "decoder", "failure")
 

@@ -18,6 +18,10 @@ DIALECTS: Mapping[str, Profile] = {
     "openai": Profile(thinking_on='{"reasoning_effort":"$effort"}', thinking_off='{"reasoning_effort":"none"}'),
     "anthropic": Profile(**claude.TOLD, thinking_on=claude.BUDGET, thinking_off=claude.DISABLED),
     "deepseek": Profile(**deepseek.FACTS, **deepseek.TOLD),
+    "responses": Profile(
+        thinking_on='{"reasoning":{"effort":"$effort","summary":"auto"}}',
+        thinking_off='{"reasoning":{"effort":"none"}}',
+    ),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
 

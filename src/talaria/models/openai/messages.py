@@ -97,11 +97,11 @@ class EncodedPrompt:
         return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": call.name, "arguments": _arguments(call.arguments)}
+        function = {"name": call.name, "arguments": sent_arguments(call.arguments)}
         return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
 
 
-def _arguments(text: str) -> str:
+def sent_arguments(text: str) -> str:
     """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
     return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
