@@ -5,7 +5,18 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from benchmarks import figures, imports, long_session, many_sessions, parked, relay, tokens, tool_calls, tools
+from benchmarks import (
+    decoding,
+    figures,
+    imports,
+    long_session,
+    many_sessions,
+    parked,
+    relay,
+    tokens,
+    tool_calls,
+    tools,
+)
 from benchmarks.mock_model import mock_model
 from benchmarks.size import TINY, Size
 
@@ -13,6 +24,7 @@ MEASURES: dict[str, ModuleType] = {
     "tool_calls": tool_calls,
     "tools": tools,
     "tokens": tokens,
+    "decoding": decoding,
     "many_sessions": many_sessions,
     "long_session": long_session,
     "imports": imports,

@@ -83,7 +83,7 @@ FULL: list[AnyEntry] = [
         message=AssistantMessage(
             (
                 Reasoning("Hm.", "deepseek", {"signature": "abc"}),
-                Text("So"),
+                Text("So", {"openai": {"id": "msg_1"}}),
                 ToolCall("call_1", "look", '{"x": 1}', "p1", {"signature": "x"}, "functions.look"),
             ),
             "gpt-x",

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from talaria.core.errors import ModelError
 from talaria.core.messages import AssistantMessage, ToolCall
+from talaria.models.anthropic.decoder import AnthropicDecoder
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.ports.model import Delta, ReasoningDelta, TextDelta
 
@@ -47,6 +48,18 @@ def streams() -> Iterator[Stream]:
         yield Stream(stream["name"], body, stream["result"])
 
 
+def messages_sse(events: Sequence[dict[str, Any]]) -> bytes:
+    """Return events as the Messages API sends them."""
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+
+
+def messages_streams() -> Iterator[Stream]:
+    """Yield streams of the Messages API, written by hand after its documents."""
+    for stream in load("messages_streams.json"):
+        body = stream["body"].encode() if "body" in stream else messages_sse(stream["events"])
+        yield Stream(stream["name"], body, stream["result"])
+
+
 def pieces(body: bytes, cuts: Sequence[int]) -> list[bytes]:
     bounds = [0, *sorted(cuts), len(body)]
     return [body[start:end] for start, end in pairwise(bounds) if start < end]
@@ -56,9 +69,11 @@ def splits(body: bytes) -> st.SearchStrategy[list[bytes]]:
     return st.lists(st.integers(0, len(body)), max_size=40, unique=True).map(lambda cuts: pieces(body, cuts))
 
 
-def decoded(parts: Sequence[bytes]) -> tuple[list[Delta], dict[str, Any]]:
+def decoded(
+    parts: Sequence[bytes], make: Callable[[str], OpenAiDecoder | AnthropicDecoder] = OpenAiDecoder
+) -> tuple[list[Delta], dict[str, Any]]:
     """Return the deltas, and the outcome in the form of the field cases."""
-    decoder = OpenAiDecoder("test")
+    decoder = make("test")
     deltas: list[Delta] = []
     try:
         for part in parts:

@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 
 
-class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
-    """A piece of text."""
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text", omit_defaults=True):
+    """A piece of text. `payload` is as that of a ToolCall."""
 
     text: str
+    payload: dict[str, Any] | None = None
 
 
 class Image(msgspec.Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
@@ -40,8 +41,8 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False, tag="tool_call", omit_defa
     """A call the model decided on.
 
     `id` is unique in its run; `provider_id` is what the provider called it, where that differs. `name` is the tool's;
-    `written` is what the model wrote for it, where that differs.
-    `arguments` is the JSON text the model wrote. `payload` is the issuer's own (a signature), sent back unchanged.
+    `written` is what the model wrote for it, where that differs. `arguments` is the JSON text the model wrote.
+    `payload` is {issuer: its own (a signature)}, sent back unchanged.
     """
 
     id: str

@@ -46,6 +46,7 @@ def read_usage(value: Any, before: Usage) -> Usage:
         max(before.output_tokens, said),
         max(before.cached_tokens, cached),
         max(before.reasoning_tokens, thought),
+        cache_write_tokens=max(before.cache_write_tokens, _count(details, "cache_write_tokens")),
     )
 
 

@@ -5,11 +5,18 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from talaria.core.errors import ConfigurationError
+from talaria.models.anthropic.dialect import AnthropicDialect
 from talaria.models.openai.dialect import OpenAiDialect
+from talaria.models.responses.dialect import ResponsesDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect, "deepseek": OpenAiDialect}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {
+    "anthropic": AnthropicDialect,
+    "deepseek": OpenAiDialect,
+    "openai": OpenAiDialect,
+    "responses": ResponsesDialect,
+}
 _MEMBERS = ("request", "decoder", "failure")
 
 

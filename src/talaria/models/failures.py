@@ -20,18 +20,19 @@ _OVERFLOW = re.compile(
 )
 _NO_MONEY = re.compile(
     r"insufficient_quota|insufficient.{0,10}balance|billing|exceeded your current quota|credit balance|payment required"
-    r"|arrearage|quota_exhausted|exceeded_current_quota|余额不足",
+    r"|arrearage|quota_exhausted|exceeded_current_quota|余额不足|api usage limits|spend.{0,5}limit",
     re.IGNORECASE | re.DOTALL,
 )
 _FILTERED = re.compile(
     r"content_?filter|content_policy|content management policy|data_inspection_failed|responsibleaipolicy"
-    r"|safety system|sensitive content|content exists risk",
+    r"|safety system|sensitive content|content exists risk|(?:bio|cyber|misalignment)_policy",
     re.IGNORECASE,
 )
 _NO_REASONING = re.compile(
     r"signature.{0,40}thinking|thinking.{0,40}signature|thought_?signature|bound to a different"
     r"|invalid_encrypted_content|reasoning_content.{0,60}(?:must|missing)"
-    r"|thinking.{0,40}blocks.{0,80}cannot be modified",
+    r"|thinking.{0,40}blocks.{0,80}cannot be modified|expected.{0,10}thinking.{0,60}but found"
+    r"|encrypted content.{0,120}could not be|item.{0,12}(?:rs|fc|msg)_.{0,200}(?:without its required|not found)",
     re.IGNORECASE | re.DOTALL,
 )
 _BAD_CALL = re.compile(r"tool_use_failed|json_validate_failed", re.IGNORECASE)
@@ -40,7 +41,8 @@ _NO_MODEL = re.compile(
 )
 _NO_KEY = re.compile(r"invalid_api_key|api key not valid|api_key_invalid|incorrect api key", re.IGNORECASE)
 _REFUSED = re.compile(
-    r"invalid_request|invalid_api_key|authentication|permission|not_found|content_polic", re.IGNORECASE
+    r"invalid_(?:request|api_key|prompt)|authentication|permission|not_found|content_polic|data_residency|image",
+    re.IGNORECASE,
 )
 _BUSY = re.compile(r"rate.?limit|overload|too many requests|capacity|throttl|unavailable|timeout", re.IGNORECASE)
 
@@ -52,13 +54,15 @@ def of_status(status: int, body: bytes) -> ModelError:
     asked = retry_delay(body.decode("utf-8", "replace")) if status == 429 else None
     if status == 402 or (status in {400, 403, 429} and asked is None and _NO_MONEY.search(words)):
         return _no_money(about)
-    if status in {400, 413, 422} and (known := _of_request(words, about)) is not None:
+    if status in {400, 404, 413, 422} and (known := _of_request(words, about)) is not None:
         return known
     match status:
         case 401 | 403:
             return _faulty(Fault.KEY, ModelRejected("the model provider refused the credential", operator=about))
         case 404:
             return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
+        case 413:
+            return _overflow(about)
         case 429:
             busy = "the model provider limits how often it may be asked; try again later"
             limited = ModelUnavailable(busy, operator=about)
@@ -157,6 +161,6 @@ def _words(body: bytes) -> str:
     error = cast("dict[str, Any]", first).get("error", first) if isinstance(first, dict) else first
     if isinstance(error, dict):
         fields = cast("dict[str, Any]", error)
-        found = [str(fields[name]) for name in ("type", "code", "message") if fields.get(name)]
+        found = [str(fields[name]) for name in ("type", "code", "message", "details") if fields.get(name)]
         return " ".join(found)[:LONGEST] or str(fields)[:LONGEST]
     return str(error)[:LONGEST]

@@ -10,17 +10,23 @@ from typing import Any
 import msgspec
 
 from talaria.models.family import Family
-from talaria.models.known import deepseek, glm, google, kimi, mistral, openai, others, qwen
+from talaria.models.known import claude, deepseek, glm, google, kimi, mistral, openai, others, qwen
 from talaria.models.profile import overridden, with_thinking
 from talaria.ports.profile import Profile
 
 DIALECTS: Mapping[str, Profile] = {
     "openai": Profile(thinking_on='{"reasoning_effort":"$effort"}', thinking_off='{"reasoning_effort":"none"}'),
+    "anthropic": Profile(**claude.TOLD, thinking_on=claude.BUDGET, thinking_off=claude.DISABLED),
     "deepseek": Profile(**deepseek.FACTS, **deepseek.TOLD),
+    "responses": Profile(
+        thinking_on='{"reasoning":{"effort":"$effort","summary":"auto"}}',
+        thinking_off='{"reasoning":{"effort":"none"}}',
+    ),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
 
 FAMILIES: tuple[Family, ...] = (
+    *claude.FAMILIES,
     *openai.FAMILIES,
     *deepseek.FAMILIES,
     *google.FAMILIES,

@@ -1,5 +1,7 @@
 """What a model says: text and reasoning, piece by piece, and as the parts of a message at the end."""
 
+from typing import Any
+
 from talaria.core.messages import AssistantPart, Reasoning, Text
 from talaria.core.text import TextJoiner
 from talaria.ports.model import Delta, ReasoningDelta, TextDelta
@@ -42,6 +44,15 @@ class Speech:
         self._refusal += len(piece)
         self.text(piece, out)
 
+    def close(self, out: list[Delta], payload: dict[str, Any] | None = None) -> None:
+        """The part is over. With a payload it is reasoning, even if nothing was said."""
+        if payload is not None and not self._thinking:
+            self._turn(out)
+        self.end(out)
+        if self._pieces or payload is not None:
+            self._parts.append(self._part(payload))
+            self._pieces = []
+
     def end(self, out: list[Delta]) -> None:
         """Nothing more will be said: say what was still held back."""
         said = self._joiner.end()
@@ -64,13 +75,10 @@ class Speech:
         """Everything said so far, as parts of a message."""
         return (*self._parts, self._part()) if self._pieces else tuple(self._parts)
 
-    def _part(self) -> AssistantPart:
+    def _part(self, payload: dict[str, Any] | None = None) -> AssistantPart:
         text = "".join(self._pieces)
-        return Reasoning(text, self._issuer) if self._thinking else Text(text)
+        return Reasoning(text, self._issuer, payload) if self._thinking else Text(text)
 
     def _turn(self, out: list[Delta]) -> None:
-        self.end(out)
-        if self._pieces:
-            self._parts.append(self._part())
-            self._pieces = []
+        self.close(out)
         self._thinking = not self._thinking

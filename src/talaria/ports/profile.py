@@ -35,8 +35,9 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
         content; "omit" also means that no message may have an empty text. `max_tokens_field`: the name of the token
         limit. `system_role`: "developer" for some models. `usage_option`: it takes `stream_options`. `schemas`: the
         JSON Schemas it takes: any, or plain ones (models/plain_schema.py). `prompt_cache`: the prefix is marked for its
-        cache. `call_id_length`: ids of calls have exactly so many letters and digits; 0 for any. `user_after_tool`: a
-        person may speak right after a tool.
+        cache. `api_version`, `betas`: the version, and the betas with commas between, of Anthropic's API that it is
+        asked with. `call_id_length`: ids of calls have exactly so many letters and digits; 0 for any.
+        `user_after_tool`: a person may speak right after a tool.
     What goes back:
         `reasoning_back`: which messages go back with their reasoning, in the field `reasoning_field` ("content": as a
         part of it). `reasoning_fill`: what stands there in a message with calls that has no reasoning of this model;
@@ -62,6 +63,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     usage_option: bool = True
     schemas: Literal["any", "plain"] = "any"
     prompt_cache: bool = True
+    api_version: str = ""
+    betas: str = ""
     call_id_length: int = 0
     user_after_tool: bool = True
     reasoning_back: Literal["never", "with_tools", "always"] = "never"

@@ -98,13 +98,18 @@ def decode_chunk(payload: bytes) -> Chunk:
     try:
         chunk = _decode(payload)
     except (msgspec.DecodeError, UnicodeError):
-        return _tidy(_parse(payload))
+        return _tidy(parse_object(payload))
     if chunk.choices is None and chunk.usage is None and chunk.error is None:
-        return _tidy(_parse(payload))
+        return _tidy(parse_object(payload))
     return chunk
 
 
-def _parse(payload: bytes) -> dict[str, Any]:
+def parse_object(payload: bytes) -> dict[str, Any]:
+    """Return the JSON object of a payload that strict parsing refuses; of a list, its first.
+
+    Raises:
+        ValueError: there is none.
+    """
     try:
         value = loads_raw(payload)
     except UnicodeError:

@@ -32,7 +32,7 @@ class OpenAiDialect:
             members += (b',"tools":', prompt.tools)
         members += (b",", _encode(_options(request, profile, has_tools=bool(prompt.tools)))[1:])
         url = f"{connection.base_url.rstrip('/')}/chat/completions"
-        return HttpCall(url, _headers(connection), b"".join(members))
+        return HttpCall(url, bearer_headers(connection), b"".join(members))
 
     def decoder(self, connection: Connection) -> OpenAiDecoder:
         """Return a decoder for one reply."""
@@ -69,7 +69,8 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
     return options | thinking_members(request, profile)
 
 
-def _headers(connection: Connection) -> tuple[tuple[str, str], ...]:
+def bearer_headers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Return the headers of a call: the configured ones, and of our own those that are not configured."""
     own = [("content-type", "application/json"), ("accept", "text/event-stream")]
     if connection.api_key:
         own.append(("authorization", f"Bearer {connection.api_key}"))

@@ -7,7 +7,6 @@ import msgspec
 
 from talaria.core.messages import (
     AssistantMessage,
-    File,
     Image,
     Message,
     SystemMessage,
@@ -21,6 +20,7 @@ from talaria.models.calls import is_object
 from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.reasoning import reasoning_members
 from talaria.models.plain_schema import plain_schema
+from talaria.models.shown import shown
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
@@ -99,11 +99,11 @@ class EncodedPrompt:
         return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": _arguments(call.arguments)}
+        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": sent_arguments(call.arguments)}
         return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
 
 
-def _arguments(text: str) -> str:
+def sent_arguments(text: str) -> str:
     """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
     return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
@@ -118,25 +118,12 @@ def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
 
 def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
     if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := _as_text(part)))
+        return "\n\n".join(text for part in parts if (text := shown(part)))
     written: list[dict[str, Any]] = []
     for part in parts:
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "image_url", "image_url": {"url": url}})
-        elif text := _as_text(part):
+        elif text := shown(part):
             written.append({"type": "text", "text": text})
     return written
-
-
-def _as_text(part: UserPart) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
-        case File():
-            shown = part.text or f"[content of type {part.media_type} that cannot be shown here]"
-            return f"File {part.name}:\n{shown}"
-        case _:
-            assert_never(part)

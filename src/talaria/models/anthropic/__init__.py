@@ -1,0 +1,1 @@
+"""The Messages dialect, for Anthropic and everybody compatible."""

@@ -1,0 +1,1 @@
+"""The Responses dialect of OpenAI, and of servers that speak it too."""
