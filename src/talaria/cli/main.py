@@ -1,4 +1,4 @@
-"""`talaria`: serve, demo, --version."""
+"""`talaria`: serve, doctor, record, demo, --version."""
 
 import argparse
 import importlib
@@ -6,23 +6,29 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from talaria.cli import doctor, record
 from talaria.cli.serve import serve
-from talaria.core.errors import ConfigurationError
+from talaria.core.errors import ConfigurationError, TalariaError
 
+FAILED = 1
 BAD_CONFIGURATION = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return the exit code: 0, or 2 for a command line or configuration that is wrong."""
+    """Run a command; return the exit code: 0, 1 if it failed, 2 for a command line or configuration that is wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["demo"]:
         return _demo(given[1:])
     options = _parser().parse_args(given)
     try:
-        return serve(options.config, options.host, options.port)
-    except ConfigurationError as error:
+        return options.act(options)
+    except TalariaError as error:
         print(f"talaria: {error.message}", file=sys.stderr)
-        return BAD_CONFIGURATION
+        return BAD_CONFIGURATION if isinstance(error, ConfigurationError) else FAILED
+
+
+def _serve(options: argparse.Namespace) -> int:
+    return serve(options.config, options.host, options.port)
 
 
 def _demo(arguments: list[str]) -> int:
@@ -39,6 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--config", metavar="FILE", help="default: ./talaria.yaml if there is one, else defaults")
     server.add_argument("--host", metavar="H", help="instead of server.host")
     server.add_argument("--port", metavar="P", type=_port, help="instead of server.port; 0 takes any free one")
+    server.set_defaults(act=_serve)
+    text = "Explain what a run did, out of its journal; a server may go on running on the same store."
+    doctor.add_options(commands.add_parser("doctor", help="explain what a run did", description=text))
+    text = "Write a test that plays a run again: the model is scripted, the tools of the plugins really run."
+    record.add_options(commands.add_parser("record", help="turn a run into a test", description=text))
     commands.add_parser("demo", help="run a server with a scripted model; no key is needed")
     return parser
 

@@ -11,6 +11,7 @@ from talaria.tools.nearest import listed
 SHOWN = 5
 ENOUGH = SHOWN + 1
 WIDTH = 60
+_REFUSAL = "The arguments for"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -32,9 +33,14 @@ def invalid(tool: str, problems: list[Problem]) -> ArgumentsInvalid:
     lines = [_line(f"- {each.path}: {each.text}" if each.path else f"- {each.text}") for each in found]
     if len(problems) > SHOWN:
         lines.append("- and more")
-    message = "\n".join([f"The arguments for {tool} are not valid; correct them and call it again:", *lines])
+    message = "\n".join([f"{_REFUSAL} {tool} are not valid; correct them and call it again:", *lines])
     errors = tuple({"field": each.path, "message": each.text} for each in found)
     return ArgumentsInvalid(message, errors)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the text of a call's result is one of `invalid`."""
+    return text.startswith(_REFUSAL)
 
 
 def shortened(value: Any) -> str:

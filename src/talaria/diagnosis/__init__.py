@@ -1,0 +1,1 @@
+"""Diagnosis: what a run did, and what about it was odd, in words. It only reads."""
