@@ -5,11 +5,19 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from talaria.core.errors import ConfigurationError
+from talaria.models.mapped.dialect import MappedDialect
 from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect}
+
+def _mapped(route: Route) -> Dialect:
+    if route.mapping is None:
+        raise _wrong(route, "it needs a mapping")
+    return MappedDialect(route.mapping)
+
+
+BUILT_IN: Mapping[str, Callable[[Route], Dialect]] = {"mapped": _mapped, "openai": lambda _: OpenAiDialect()}
 _MEMBERS = ("request", "decoder", "failure")
 
 
@@ -25,7 +33,7 @@ def make_dialect(route: Route) -> Dialect:
     if make is None:
         known = ", ".join(sorted(BUILT_IN))
         raise _wrong(route, f"there are {known}, and classes of your own as package.module:Class")
-    return make()
+    return make(route)
 
 
 def _own(route: Route) -> Dialect:

@@ -7,6 +7,7 @@ import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.headers import bearer_headers
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.openai.structured import response_format
@@ -31,7 +32,7 @@ class OpenAiDialect:
             members += (b',"tools":', prompt.tools)
         members += (b",", _encode(_options(request, profile, has_tools=bool(prompt.tools)))[1:])
         url = f"{connection.base_url.rstrip('/')}/chat/completions"
-        return HttpCall(url, _headers(connection), b"".join(members))
+        return HttpCall(url, bearer_headers(connection), b"".join(members))
 
     def decoder(self, connection: Connection) -> OpenAiDecoder:
         """Return a decoder for one reply."""
@@ -65,11 +66,3 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
     if request.max_tokens is not None:
         options[profile.max_tokens_field] = request.max_tokens
     return options | thinking_members(request, profile)
-
-
-def _headers(connection: Connection) -> tuple[tuple[str, str], ...]:
-    own = [("content-type", "application/json"), ("accept", "text/event-stream")]
-    if connection.api_key:
-        own.append(("authorization", f"Bearer {connection.api_key}"))
-    given = {name.lower() for name, _ in connection.headers}
-    return (*(pair for pair in own if pair[0] not in given), *connection.headers)
