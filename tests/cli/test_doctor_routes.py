@@ -15,7 +15,7 @@ from talaria.testing.steps import Step
 from tests.models.serving import Serving
 
 KEY = "sk-very-secret-0123456789"
-NUMBERS = ", ".join(("one", "two", "three", "four", "five", "six"))
+NUMBERS = "one, two, three, four, five, six"
 
 
 def good(body: dict[str, Any]) -> Step:

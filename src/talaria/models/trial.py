@@ -10,7 +10,17 @@ from talaria.core.messages import Text, UserMessage
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
 from talaria.ports.clock import Clock
-from talaria.ports.model import Answer, Downgraded, ModelItem, ModelRequest, Prompt, ReasoningDelta, TextDelta, ToolSpec, Transport
+from talaria.ports.model import (
+    Answer,
+    Downgraded,
+    ModelItem,
+    ModelRequest,
+    Prompt,
+    ReasoningDelta,
+    TextDelta,
+    ToolSpec,
+    Transport,
+)
 
 GOOD, BAD, NOT_ASKED = "ok", "FAILED", "-"
 SHOWN = 300
