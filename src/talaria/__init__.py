@@ -1,6 +1,7 @@
 """Talaria: the place where LLM agents run in production."""
 
-from talaria.agents.own import AgentRequest, AgentRuntime, Reply, agent
+from talaria.agents.own import AgentRequest, AgentRuntime, agent
+from talaria.agents.own_parts import Reply
 from talaria.core.errors import StopRun, TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.principal import Principal

@@ -15,7 +15,6 @@ class Boundary(NamedTuple):
 
 BROAD_EXCEPTS: dict[str, Boundary] = {
     "agents/model_step.py": Boundary(1, "a fault in a model call: what it has said is kept; it is raised again"),
-    "agents/own_step.py": Boundary(1, "a fault in one's own agent: what it has said is kept; it is raised again"),
     "agents/tool_step.py": Boundary(1, "a task group wraps what its tasks raise; the first is raised again"),
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),

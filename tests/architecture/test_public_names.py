@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import talaria
 
@@ -15,15 +14,9 @@ def run(code: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def best_of_five(code: str) -> float:
-    """Return the shortest wall time in seconds of a fresh interpreter that runs `code`."""
-
-    def once() -> float:
-        start = time.perf_counter()
-        run(code)
-        return time.perf_counter() - start
-
-    return min(once() for _ in range(5))
+def seconds_of_cpu(code: str) -> float:
+    """The least of five: what else this machine does is no matter."""
+    return min(float(run(f"{code}; import time; print(time.process_time())")) for _ in range(5))
 
 
 def test_public_names_are_sorted_and_few() -> None:
@@ -42,4 +35,4 @@ def test_importing_talaria_brings_no_adapter_library() -> None:
 
 
 def test_importing_talaria_takes_less_than_300_ms() -> None:
-    assert best_of_five("import talaria") - best_of_five("pass") < 0.3
+    assert seconds_of_cpu("import talaria") - seconds_of_cpu("pass") < 0.3

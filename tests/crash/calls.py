@@ -15,7 +15,7 @@ from talaria.journal.entries import (
 from talaria.tools.stages.once import TELL
 from tests.crash.effects import Effect
 from tests.crash.evidence import Death, Stored
-from tests.crash.scenario import ASKS, IDEMPOTENT, SAFE
+from tests.crash.scenario import ASKS, IDEMPOTENT, NO_EFFECT, SAFE
 from tests.crash.trial import Outcome
 
 UNKNOWN = "outcome_unknown"
@@ -115,7 +115,7 @@ def _call(call: History, cut: int) -> Iterator[str]:
         yield f"ran with {call.effects}, on record is {call.arguments}"
     if not call.can_be_repeated and len(call.effects) > 1 + call.approved_again:
         yield f"took effect {len(call.effects)} times"
-    if done.outcome == "ok" and not call.effects:
+    if done.outcome == "ok" and not call.effects and call.name not in NO_EFFECT:
         yield "has a result and no effect"
     yield from _unknown(call, done, cut)
 

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from tests.crash.scenario import ASKS, EDITED
+from tests.crash.scenario import AGENTS, ASKS, EDITED
 from tests.crash.site import Site
 from tests.crash.transcript import Transcript
 from tests.server.sse import Parser
@@ -120,7 +120,7 @@ class Client:
                 "query": f"{name} {self._trial}",
                 "sessionId": self._trial,
                 "idempotencyKey": f"{self._trial}/{name}",
-            }
+            } | ({"agent": AGENTS[name]} if name in AGENTS else {})
             async with self._http.post(f"{base}/ai-api/chat/stream", json=body) as response:
                 yield response
 

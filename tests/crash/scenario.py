@@ -6,13 +6,16 @@ from typing import Any
 
 from talaria import Tool, ToolContext, tool
 from talaria.testing.steps import Step
+from talaria.tools.consent import CONSENT
 from tests.crash.effects import Effect, EffectLog
+from tests.crash.keeper import KEEPER, OWN, TOLD
 from tests.crash.points import Points
 
 EDITED = {"order": "A-7", "amount": 12}
 """What an approver makes of the refund's arguments."""
 
-SAFE = frozenset({"stock"})
+NO_EFFECT = frozenset({CONSENT.name})
+SAFE = frozenset({"stock"}) | NO_EFFECT
 IDEMPOTENT = frozenset({"reserve"})
 ASKS = frozenset({"ship"})
 ON_THREAD = "label"
@@ -46,11 +49,19 @@ SECOND: tuple[Step, ...] = (
     Step(text="One more.", calls=(("charge", {"order": "B-1", "amount": 5}), ("stock", {"item": "wings"}))),
     Step(reasoning="Good.", text="It is charged. " * 20),
 )
-TURNS: dict[str, tuple[Step, ...]] = {"first": FIRST, "second": SECOND}
+KEPT: tuple[Step, ...] = (
+    Step(text="I look.", calls=(("stock", {"item": "wings"}), ("charge", {"order": "K-1", "amount": 3}))),
+    Step(text="It is charged."),
+)
+TURNS: dict[str, tuple[Step, ...]] = {"first": FIRST, "second": SECOND, OWN: KEPT}
+AGENTS = {OWN: KEEPER}
+"""Who takes a turn, where it is not the first agent."""
 
 
 def said(turn: str) -> tuple[str, str]:
     """The reasoning and the text of a turn, joined."""
+    if turn == OWN:
+        return "A customer. ", "".join(str(data) for kind, data in TOLD if kind == "token")
     steps = TURNS[turn]
     return "".join(step.reasoning for step in steps), "".join(step.text for step in steps)
 

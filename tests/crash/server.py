@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from talaria import Agent, Runtime
+from talaria import Agent, Runtime, agent
 from talaria.models.gateway import Gateway
 from talaria.models.http import AioHttpTransport
 from talaria.ports.store import Store
@@ -26,6 +26,7 @@ from talaria.server.app import Application
 from talaria.server.library_logs import forward_library_logs
 from talaria.telemetry.logs import set_up_logs
 from tests.crash.effects import EffectLog
+from tests.crash.keeper import Keeper
 from tests.crash.points import Kill, Points
 from tests.crash.scenario import Workshop
 from tests.crash.watched import WatchedApplication, WatchedModel, watch_store
@@ -95,7 +96,7 @@ async def _serve(start: Start, points: Points, out: int) -> None:
         }
     )
     tools = Workshop(EffectLog(Path(start.folder) / EFFECTS), points).tools()
-    agent = Agent("shop", instructions="You run a shop.", tools=tools)
+    shop = Agent("shop", instructions="You run a shop.", tools=tools)
     transport = AioHttpTransport()
     model = WatchedModel(Gateway(make_routes(settings.models), transport, SystemClock()), points)
     build.open_store = _open_watched(points)
@@ -103,7 +104,7 @@ async def _serve(start: Start, points: Points, out: int) -> None:
     with listen.open_socket(settings) as listening:
         said = Said(start.id, port=int(listening.getsockname()[1]))
         await listen.serve(
-            Runtime(settings, agents=[agent], model=model), listening, lambda _: _ready(points, out, said)
+            Runtime(settings, agents=[shop, agent(Keeper)], model=model), listening, lambda _: _ready(points, out, said)
         )
     await transport.close()
 

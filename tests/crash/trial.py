@@ -33,6 +33,7 @@ class Plan(msgspec.Struct, frozen=True):
     manners: Manners = Manners()
     same_ids: bool = False
     grace: float = 2.0
+    turns: tuple[str, ...] = ("first", "second")
 
     @property
     def name(self) -> str:
@@ -109,7 +110,7 @@ class Bench:
 
     async def _play(self, site: Site, client: Client, plan: Plan) -> dict[str, Transcript]:
         running = asyncio.create_task(site.run(), name=f"site {plan.name}")
-        playing = asyncio.create_task(_turns(client, plan.manners), name=f"client {plan.name}")
+        playing = asyncio.create_task(_turns(client, plan), name=f"client {plan.name}")
         try:
             async with asyncio.timeout(LIMIT):
                 await asyncio.wait((running, playing), return_when=asyncio.FIRST_COMPLETED)
@@ -125,11 +126,11 @@ async def _failed(running: asyncio.Task[None]) -> dict[str, Transcript]:
     raise AssertionError("a site ends only by failing")
 
 
-async def _turns(client: Client, manners: Manners) -> dict[str, Transcript]:
+async def _turns(client: Client, plan: Plan) -> dict[str, Transcript]:
     async with asyncio.TaskGroup() as group:
-        first = group.create_task(client.turn("first"))
-        await (client.answering.wait() if manners.queues else first)
-        await client.turn("second")
+        for name in plan.turns:
+            turn = group.create_task(client.turn(name))
+            await (client.answering.wait() if plan.manners.queues else turn)
     return {name: await client.replay(name) for name in client.transcripts}
 
 

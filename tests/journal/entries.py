@@ -18,6 +18,7 @@ from talaria.core.messages import (
 )
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AgentSaid,
     AnswerAccepted,
     AnswerRejected,
     AnyEntry,
@@ -133,6 +134,7 @@ FULL: list[AnyEntry] = [
     AnswerAccepted(
         run="run_1", at=8, round=1, text="{}", rewind=(4, 3, 2, 1), call_id="call_1", repairs=("Markdown fence",)
     ),
+    AgentSaid(run="run_1", at=1_800_000_000_000, kind="custom", name="progress", data={"done": 1}),
     StepFinished(
         run="run_1",
         at=1_800_000_000_000,

@@ -350,3 +350,24 @@ async def test_a_decision_that_comes_as_the_run_parks_is_not_missed(store: str) 
         for turn in range(60):
             await once(here, turn)
         assert len(shop.done) == 60
+
+
+async def test_a_program_decides_and_cancels_through_its_runtime() -> None:
+    shop = Shop()
+    model = ScriptedModel(*(Call("refund", {"amount": amount}) for amount in (7, 8, 9)))
+    async with world(model, tools=shop.tools) as here:
+        run_id, asked = await here.send(), 0
+        async for event in here.follow(run_id):
+            if event.type != "approval_request":
+                continue
+            asked, request_id = asked + 1, str(event.data)
+            if asked == 1:
+                assert (await here.runtime.approve(request_id, arguments={"amount": 3}))["decision"] == "edited"
+            elif asked == 2:
+                assert (await here.runtime.decline(request_id, comment="too much"))["decision"] == "declined"
+            else:
+                with pytest.raises(NotFound):
+                    await here.runtime.approve(request_id, principal=Principal("acme", "eve"))
+                await here.runtime.cancel(run_id)
+        assert end_of(await here.events(run_id)) == ("finish", "cancelled")
+    assert shop.done == ["refund 3"]

@@ -109,7 +109,7 @@ async def test_a_tool_that_is_not_there_is_told_to_the_agent() -> None:
 
 @pytest.mark.parametrize(
     ("needs", "words"),
-    [({"model"}, "did you mean 'models'"), ({"metrics"}, "not available yet"), ({"x"}, "there are 'models', 'tools'")],
+    [({"model"}, "did you mean 'models'"), ({"x"}, "there are 'models', 'tools'")],
 )
 def test_an_unknown_need_is_an_error_at_start_up(needs: set[str], words: str) -> None:
     class Needy(Clerk):

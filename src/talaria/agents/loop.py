@@ -7,6 +7,7 @@ from talaria.agents.decide import CallModel, Expire, JudgeAnswer, Park, RunTools
 from talaria.agents.model_step import call_model
 from talaria.agents.open_run import OpenRun
 from talaria.agents.own_step import invoke
+from talaria.agents.own_turn import close_answer
 from talaria.agents.tool_step import close_calls, run_tools
 from talaria.journal.entries import CancelRequested, RunFinished, RunParked
 from talaria.journal.letters import DecisionBody
@@ -26,7 +27,7 @@ async def drive(session: OpenRun) -> Ended:
             await session.absorb()
         match decide(session.state, session.now()):
             case CallModel(tools):
-                own = session.own_agent
+                own = session.own
                 await session.attend(call_model(session, tools=tools) if own is None else invoke(session, own))
             case RunTools(calls):
                 await session.attend(run_tools(session, session.means.chain, calls))
@@ -60,6 +61,7 @@ async def finish(session: OpenRun, stop: Stop) -> None:
     asked = tuple(session.state.approvals.values())
     await session.close_questions(asked, DecisionBody("superseded" if superseded else "cancelled"))
     close_calls(session, _why(stop, superseded=superseded))
+    close_answer(session)
     session.record(
         RunFinished(
             run=run.id,

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
-from talaria.agents.own import OwnSpec
+from talaria.agents.own import OwnGrant
+from talaria.agents.own_parts import Metrics
 from talaria.core.errors import Conflict, InvalidRequest
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
@@ -52,35 +53,29 @@ class Recorder(Protocol):
         ...
 
 
+@dataclass(slots=True, kw_only=True)
 class Means:
     """What this process lends to every run. `chain` is what every tool call goes through."""
 
-    def __init__(
-        self,
-        *,
-        clock: Clock,
-        store: Store,
-        model: Model,
-        threads: ThreadPool,
-        recorder: Recorder | None = None,
-        chain: Proceed | None = None,
-    ) -> None:
-        self.clock = clock
-        self.inbox = store.inbox
-        self.blobs = store.blobs
-        self.model = model
-        self.threads = threads
-        self.tasks = TaskPool()
-        self.recorder = recorder
-        self.chain = chain or fold(STAGES)
-        self.argument_health = ArgumentHealth(clock.now)
+    clock: Clock
+    store: Store
+    model: Model
+    threads: ThreadPool
+    metrics: Metrics
+    recorder: Recorder | None = None
+    chain: Proceed = field(default_factory=partial(fold, STAGES))
+    tasks: TaskPool = field(default_factory=TaskPool)
+    argument_health: ArgumentHealth = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.argument_health = ArgumentHealth(self.clock.now)
 
 
 @dataclass(frozen=True, slots=True)
 class Granted:
     """What one run may use: its tools, its secrets, whom it acts for, which tools need consent.
 
-    `answer` stands for the final answer, where the turn has a schema for it. `own_agent` answers in the model's place.
+    `answer` stands for the final answer, where the turn has a schema for it. `own` answers in the model's place.
     """
 
     tools: Sequence[Tool[..., Any]] = ()
@@ -90,7 +85,7 @@ class Granted:
     deps: Any = field(default=None, repr=False)
     asks_for: frozenset[str] = frozenset()
     answer: Tool[..., Any] | None = None
-    own_agent: OwnSpec | None = None
+    own: OwnGrant | None = None
 
 
 class OpenRun:
@@ -106,7 +101,7 @@ class OpenRun:
         self.deps = granted.deps
         self.asks_for = granted.asks_for
         self._answer = granted.answer
-        self.own_agent = granted.own_agent
+        self.own = granted.own
         self.redactor = Redactor(self.secrets)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False
@@ -224,7 +219,7 @@ class OpenRun:
     async def absorb(self) -> None:
         """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
         arrived = self._arrived
-        letters = await self.means.inbox.pending(self.state.path)
+        letters = await self.means.store.inbox.pending(self.state.path)
         self._absorbed = arrived  # not sooner: whoever is interrupted while reading has read nothing
         in_line = {letter.run for letter in letters if letter.kind == "turn"}
         self.next_turn_waits = bool(in_line)
@@ -264,7 +259,7 @@ class OpenRun:
         """Answer questions in the harness's own name; a person who was faster wins."""
         for question in asked:
             letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), body)
-            self.take_decision(await self.means.inbox.put(letter))
+            self.take_decision(await self.means.store.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)
 
@@ -323,7 +318,7 @@ class OpenRun:
     async def whole(self, call_id: str) -> str | None:
         """Return the whole of a result in this session that was shortened, or None if there is none."""
         ref = self.state.wholes.get(call_id)
-        return None if ref is None else (await self.means.blobs.get(self.state.path, ref)).decode()
+        return None if ref is None else (await self.means.store.blobs.get(self.state.path, ref)).decode()
 
     async def pause(self, seconds: float) -> None:
         """Wait, by the clock."""

@@ -1,59 +1,32 @@
-"""Agents of one's own, as they are declared: four members, what they need, and what each turn hands them."""
+"""Agents of one's own, as they are declared: their members, what they need, and what each turn hands them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from talaria.agents.agent import AgentSpec
+from talaria.agents.own_parts import PARTS, Agents, Approvals, Metrics, Models, Reply, Tools
 from talaria.core.errors import ConfigurationError
-from talaria.core.messages import AssistantMessage, Message
+from talaria.core.events import ChatEvent
+from talaria.core.messages import Message
 from talaria.core.principal import Principal
 from talaria.tools.nearest import hint, listed
 from talaria.tools.session import Session
 
-PARTS = ("models", "tools")
-LATER = ("agents", "approvals", "metrics")
 _MEMBERS = ("name", "needs", "initialize", "invoke", "destroy")
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an agent of one's own answers."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolReply:
-    """What a tool said. `is_error`: it failed, was refused, or it is not known whether it took effect."""
-
-    text: str
-    is_error: bool = False
-
-
-class Models(Protocol):
-    """Asks models; each answer is on record, and handed back without asking again when the run resumes."""
-
-    async def ask(self, messages: str | Sequence[Message], *, model: str = "", system: str = "") -> AssistantMessage:
-        """Return the model's answer to a question or a conversation; `model` is empty for the turn's own."""
-        ...
-
-
-class Tools(Protocol):
-    """Calls tools, through the one chain: checks, approvals and the record are the same as for a model's calls."""
-
-    async def call(self, name: str, /, **arguments: Any) -> ToolReply:
-        """Return what the tool said. A call that waits for a person ends `invoke`, which begins anew later."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRequest:
-    """A turn. `models` and `tools` are there for agents that need them; what goes through them is recorded."""
+    """A turn: what is asked, and the parts that the agent needs. What goes through these is recorded.
+
+    `messages` is the conversation up to the query, which is its last message; it stays the same when the run resumes.
+    """
 
     query: str
     run_id: str
+    messages: tuple[Message, ...] = field(default=(), repr=False)
     principal: Principal = field(default_factory=Principal)
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     parts: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
@@ -67,6 +40,21 @@ class AgentRequest:
     def tools(self) -> Tools:
         """The tools of this turn."""
         return self._part("tools")
+
+    @property
+    def approvals(self) -> Approvals:
+        """The people who decide."""
+        return self._part("approvals")
+
+    @property
+    def agents(self) -> Agents:
+        """The other agents."""
+        return self._part("agents")
+
+    @property
+    def metrics(self) -> Metrics:
+        """The runtime's metrics."""
+        return self._part("metrics")
 
     def _part(self, name: str) -> Any:
         if name not in self.parts:
@@ -82,11 +70,12 @@ class AgentRuntime:
     tool_names: tuple[str, ...] = ()
 
 
-Answering = Awaitable[Reply | AsyncIterator[str]] | AsyncIterator[str]
+Pieces = AsyncIterator[str | ChatEvent] | AsyncIterator[str] | AsyncIterator[ChatEvent]
+Answering = Awaitable[Reply | Pieces] | Pieces
 
 
 class OwnAgent(Protocol):
-    """An agent of one's own. `invoke` must be deterministic but for what it asks of models and tools."""
+    """An agent of one's own. `invoke` must be deterministic but for what the parts give it."""
 
     name: str
     needs: frozenset[str]
@@ -96,7 +85,7 @@ class OwnAgent(Protocol):
         ...
 
     def invoke(self, request: AgentRequest, session: Session) -> Answering:
-        """Answer a turn: at once, or in pieces of text. Models and tools are used before the first piece."""
+        """Answer a turn: at once, or in pieces of text and events, between which parts are used as well."""
         ...
 
     async def destroy(self) -> None:
@@ -134,6 +123,24 @@ class OwnSpec(AgentSpec):
                 await self.agent.destroy()
 
 
+@dataclass(frozen=True, slots=True)
+class Other:
+    """An agent that an agent of one's own may ask."""
+
+    model: str
+    system: str
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGrant:
+    """An agent of one's own in a run: the names of the tools that it may use itself, and the agents it may ask."""
+
+    spec: OwnSpec
+    tools: tuple[str, ...]
+    others: Mapping[str, Other]
+
+
 def agent(declared: Any) -> OwnSpec:
     """Make an agent of a class, of which one object is made without arguments, or of an object.
 
@@ -148,8 +155,6 @@ def agent(declared: Any) -> OwnSpec:
     if missing:
         raise ConfigurationError(f"agent {kind} lacks {listed(missing)}")
     for need in sorted(body.needs):
-        if need in LATER:
-            raise ConfigurationError(f"agent {kind}: '{need}' is not available yet; there are {listed(PARTS)}")
         if need not in PARTS:
             raise ConfigurationError(f"agent {kind} needs '{need}'; there are {listed(PARTS)}{hint(need, PARTS)}")
     tools = getattr(body, "tools", None) if "tools" in body.needs else ()

@@ -82,6 +82,7 @@ class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
 class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     """A model call ended. `epoch` and `attempt` are those of its streamed text.
 
+    `attempt` is 0 for an agent of one's own, whose every word had an entry before (`AgentSaid`).
     An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
     and `error_text` a sentence for a person. `downgraded`: what the model was asked for and does not take, a sentence
     each, the first time in a run. `reasoning_refused`: its provider did not take earlier reasoning back.
@@ -107,6 +108,17 @@ class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
     step: int
     message: AssistantMessage
     usage: Usage = Usage()
+
+
+class AgentSaid(Entry, frozen=True, gc=False, tag="agent_said.1"):
+    """An agent of one's own said a piece of its answer, or of its reasoning, or something aside (`custom`, a name).
+
+    `data` is text, and any JSON value in `custom`.
+    """
+
+    kind: Literal["token", "reasoning", "custom"]
+    data: Any = None
+    name: str = ""
 
 
 class ToolStarted(Entry, frozen=True, gc=False, tag="tool_started.1"):
@@ -268,6 +280,7 @@ AnyEntry = (
     | ContextSet
     | ModelFinished
     | StepFinished
+    | AgentSaid
     | ToolStarted
     | Emitted
     | ToolOutput
@@ -286,6 +299,7 @@ AnyEntry = (
 
 _VISIBLE = (
     TurnStarted,
+    AgentSaid,
     ToolStarted,
     Emitted,
     ToolOutput,

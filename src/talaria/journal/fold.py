@@ -6,6 +6,7 @@ message with calls enters it only together with exactly one tool message a call,
 
 from typing import assert_never
 
+from talaria.core.events import Position
 from talaria.core.messages import (
     AssistantMessage,
     AssistantPart,
@@ -17,6 +18,7 @@ from talaria.core.messages import (
     UserMessage,
 )
 from talaria.journal.entries import (
+    AgentSaid,
     AnswerAccepted,
     AnswerRejected,
     AnyEntry,
@@ -69,19 +71,27 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
     before, run.anchor = run.anchor, last_position(state.seq, entry) or run.anchor
     match entry:
         case ModelFinished():
-            _take_answer(state, run, entry)
-            run.before_text = before_text(state.seq, entry, before)
+            _take_answer(state, run, entry, before)
         case AnswerRejected() | AnswerAccepted():
             _take_verdict(state, run, entry)
-        case StepFinished():
-            run.steps[entry.step] = entry
-            run.usage += entry.usage
+        case StepFinished() | AgentSaid():
+            _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
         case Emitted() | ToolOutput():
             pass  # for clients only
         case _:
             _move_run(state, run, entry)
+
+
+def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) -> None:
+    if isinstance(entry, StepFinished):
+        run.steps[entry.step] = entry
+        run.usage += entry.usage
+        run.call_ids.update(call.id for call in entry.message.calls)
+        return
+    run.before_text = run.before_text if run.said else before
+    run.said.append(entry)
 
 
 def _move_run(
@@ -144,11 +154,13 @@ def _unsigned(message: Message) -> Message:
     return AssistantMessage(parts, message.model, message.incomplete)
 
 
-def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> None:
+def _take_answer(state: SessionState, run: RunState, entry: ModelFinished, before: Position) -> None:
     _close(state, run)
     run.rounds = max(run.rounds, entry.round)
     run.usage += entry.usage
     run.last, run.rejected = entry, None
+    if entry.attempt:
+        run.before_text = before_text(state.seq, entry, before)
     run.downgraded.update(entry.downgraded)
     if entry.reasoning_refused:
         state.prompt = _without_signed(state.prompt)
@@ -161,7 +173,7 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished) -> No
     elif message.text:
         state.prompt.messages.append(_cut(message) if message.incomplete else message)
         run.empty_answers = 0
-    elif not message.incomplete:
+    elif not message.incomplete and entry.attempt:  # an agent of one's own may have nothing to say
         run.empty_answers += 1
 
 
@@ -215,6 +227,7 @@ def _move_call(
             call.status, call.asked, call.resolved = "asked", entry, None
             state.approvals[entry.request_id] = entry
         case ApprovalResolved():
+            run.decisions[entry.call_id] = entry
             _resolve(state, call, entry)
         case _:
             assert_never(entry)

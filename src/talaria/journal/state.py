@@ -11,6 +11,7 @@ from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, ToolCall, ToolMessage
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
+    AgentSaid,
     AnswerAccepted,
     AnswerRejected,
     ApprovalRequested,
@@ -71,6 +72,8 @@ class RunState(msgspec.Struct):
     per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
     usage: Usage = Usage()
     steps: dict[int, StepFinished] = {}
+    said: list[AgentSaid] = []
+    decisions: dict[str, ApprovalResolved] = {}
     last: ModelFinished | None = None
     before_text: Position = START
     answer: AnswerAccepted | None = None

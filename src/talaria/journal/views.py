@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event
 from talaria.core.messages import Reasoning, Text
 from talaria.journal.entries import (
+    AgentSaid,
     AnswerAccepted,
     AnswerRejected,
     AnyEntry,
@@ -31,6 +32,8 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
         case ModelFinished() if entry.message.calls and not entry.message.incomplete:
             calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
             events = [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
+        case AgentSaid():
+            events = [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
         case ToolStarted() | Emitted() | ToolOutput() | ToolFinished():
             events = [_call_event(entry)]
         case ApprovalRequested():
@@ -80,6 +83,8 @@ def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> Cha
 def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
     """Return the message's reasoning and text as events, less the first `said` code points."""
     out: list[Placed] = []
+    if not entry.attempt:
+        return out
     offset = 0
     for part in entry.message.parts:
         if not isinstance(part, Text | Reasoning) or not part.text:
@@ -97,7 +102,7 @@ def last_position(seq: int, entry: AnyEntry) -> Position | None:
     if is_visible(entry):
         is_second = isinstance(entry, AnswerAccepted) and entry.rewind != START
         return (seq, 0, 0, int(is_second))
-    if isinstance(entry, ModelFinished):
+    if isinstance(entry, ModelFinished) and entry.attempt:
         said = sum(len(part.text) for part in entry.message.parts if isinstance(part, Text | Reasoning))
         return (seq - 1, entry.epoch, entry.attempt, said) if said else None
     return None

@@ -33,6 +33,7 @@ from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
+from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
 from talaria.tools.own_chain import chain_with
@@ -120,11 +121,13 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, plan.catalog, Hub(), Outcomes(), Secrets())
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     chain = fold(chain_with(plan.catalog.stages))
-    means = Means(clock=clock, store=store, model=model, threads=threads, recorder=transcripts, chain=chain)
+    means = Means(
+        clock=clock, store=store, model=model, threads=threads, metrics=kit.metrics, recorder=transcripts, chain=chain
+    )
     grants = plan.grants(kit.secrets)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:

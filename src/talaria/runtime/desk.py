@@ -15,6 +15,7 @@ from talaria.ports.inbox import Letter
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
+from talaria.tools.consent import CONSENT
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -87,7 +88,7 @@ class Desk:
             return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember)
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
-            tool = self._catalog.registry.get(row.name)
+            tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
             bind(tool, parse_arguments(tool, text))
         return DecisionBody("edited", principal.user, text, comment)
 

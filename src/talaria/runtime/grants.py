@@ -5,7 +5,7 @@ from typing import Any
 
 from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
-from talaria.agents.own import OwnSpec
+from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import SecretsLost
 from talaria.core.principal import Principal
@@ -15,7 +15,10 @@ from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
+from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
+
+Tools = tuple[Tool[..., Any], ...]
 
 
 class CatalogGrants:
@@ -64,17 +67,34 @@ class CatalogGrants:
         if turn.secrets and secrets is None:
             names = ", ".join(turn.secrets)
             raise SecretsLost(f"the secrets of this run ({names}) were lost in a restart; send the request again")
+        tools = self._tools(agent, turn.tools)
+        own = None
+        if isinstance(agent, OwnSpec):
+            own, tools = self._own(agent, turn, tools)
         return Granted(
-            self._tools(agent, turn.tools),
+            tools,
             secrets=secrets,
             principal=principal,
             deps=agent.deps,
             asks_for=self._asks_for,
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
-            own_agent=agent if isinstance(agent, OwnSpec) else None,
+            own=own,
         )
 
-    def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+    def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools) -> tuple[OwnGrant, Tools]:
+        """What an agent of one's own is granted, and the run's tools: also those that its parts go through."""
+        needs, others = spec.agent.needs, dict[str, Other]()
+        known = {tool.name: tool for tool in tools}
+        for each in self._catalog.agents if "agents" in needs else ():
+            if not isinstance(each, OwnSpec) and each.deps is None:
+                its = {tool.name: tool for tool in self._tools(each, turn.tools)}
+                others[each.name] = Other(each.model, system_prompt(self._harness, each.instructions, ""), tuple(its))
+                known |= its
+        if "approvals" in needs:
+            known[CONSENT.name] = CONSENT
+        return OwnGrant(spec, tuple(tool.name for tool in tools), others), tuple(known.values())
+
+    def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
         chosen = self._catalog.tools(agent, allow)
         if not chosen:
             return ()

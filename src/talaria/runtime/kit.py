@@ -9,15 +9,17 @@ from talaria.runtime.catalog import Catalog
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
+from talaria.telemetry.metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Settings, store, clock, and what this process knows of agents, live streams, waiters and secrets."""
+    """Settings, store, clock, metrics, and what this process knows of agents, live streams, waiters and secrets."""
 
     settings: Settings
     store: Store
     clock: Clock
+    metrics: Metrics
     catalog: Catalog
     hub: Hub
     outcomes: Outcomes

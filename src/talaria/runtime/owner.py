@@ -100,7 +100,7 @@ class Owner:
         if not self._unread:
             return False
         writer = self._the_writer
-        letters = await self._means.inbox.pending(writer.state.path)
+        letters = await self._means.store.inbox.pending(writer.state.path)
         in_line = [letter for letter in letters if letter.kind == "turn"]
         runs = {letter.run for letter in in_line}
         stale = [letter.key for letter in letters if letter.run not in runs]

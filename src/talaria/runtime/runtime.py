@@ -151,6 +151,44 @@ class Runtime:
         if event is None or event.type not in ("finish", "error"):
             raise InternalError(f"the runtime was closed; run {submitted.run_id} resumes when it is opened again")
 
+    # What people do
+
+    async def approve(
+        self,
+        request_id: str,
+        *,
+        arguments: dict[str, Any] | None = None,
+        comment: str = "",
+        principal: Principal | None = None,
+    ) -> dict[str, Any]:
+        """Agree to a call, as the model wrote it or with other arguments; return the decision in force.
+
+        Raises:
+            NotFound: no such question for this principal.
+            InvalidRequest: the arguments do not fit the tool.
+            Conflict: another decision is in force already.
+        """
+        return await self._decide(principal, request_id, approve=True, arguments=arguments, comment=comment)
+
+    async def decline(
+        self, request_id: str, *, comment: str = "", principal: Principal | None = None
+    ) -> dict[str, Any]:
+        """Refuse a call; `comment` is told to the model. For the rest see `approve`."""
+        return await self._decide(principal, request_id, approve=False, comment=comment)
+
+    async def cancel(self, run_id: str, *, principal: Principal | None = None) -> dict[str, Any]:
+        """Ask a run to end.
+
+        Raises:
+            NotFound: no such run for this principal.
+        """
+        return await self.parts.desk.cancel(principal or Principal(), run_id)
+
+    async def _decide(self, principal: Principal | None, request_id: str, **decision: Any) -> dict[str, Any]:
+        from talaria.runtime.desk import Decision  # noqa: PLC0415 - see above
+
+        return await self.parts.desk.decide(principal or Principal(), Decision(request_id, **decision))
+
     async def session(
         self, session_id: str, *, principal: Principal | None = None, assistant: str | None = None
     ) -> Session:

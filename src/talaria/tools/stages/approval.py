@@ -7,6 +7,7 @@ from talaria.journal.entries import ApprovalResolved
 from talaria.journal.fold import UNKNOWN
 from talaria.journal.state import CallState
 from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
+from talaria.tools.consent import CONSENT
 
 _log = structlog.get_logger(__name__)
 
@@ -58,7 +59,7 @@ def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
 def _reason(context: CallContext) -> str:
     """Why this call must be asked for, or an empty string."""
     tool = context.tool
-    if tool.name in context.run.state.remembered:
+    if tool is not CONSENT and tool.name in context.run.state.remembered:
         return ""
     if tool.name in context.run.asks_for:
         return "configured"
