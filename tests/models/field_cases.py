@@ -42,7 +42,7 @@ def streams() -> Iterator[Stream]:
             yield Stream(case["id"], b"".join(map(base64.b64decode, case["input"]["chunks_b64"])), case["result"])
         for stream in case["input"].get("streams", ()) if case["input"]["type"] == "chat_stream" else ():
             yield Stream(f"{case['id']}-{stream['name']}", sse(stream["sse"]), case["result"][stream["name"]])
-    for stream in load("dirty_streams.json"):
+    for stream in (*load("dirty_streams.json"), *load("host_streams.json")):
         body = stream["body"].encode("utf-8", "surrogatepass") if "body" in stream else sse(stream["sse"])
         yield Stream(stream["name"], body, stream["result"])
 

@@ -35,11 +35,17 @@ def read_usage(value: Any, before: Usage) -> Usage:
     details = _object(report.get("prompt_tokens_details")) or _object(report.get("input_tokens_details"))
     cached = _count(details, "cached_tokens") or _count(report, "prompt_cache_hit_tokens", "cached_tokens")
     spent = _object(report.get("completion_tokens_details")) or _object(report.get("output_tokens_details"))
+    asked = _count(report, "prompt_tokens", "input_tokens")
+    said = _count(report, "completion_tokens", "output_tokens")
+    thought = _count(spent, "reasoning_tokens")
+    beside = _count(report, "total_tokens") - asked - said
+    if beside > 0 and thought in {0, beside}:  # Gemini and Grok count thoughts in the total only
+        said, thought = said + beside, beside
     return Usage(
-        max(before.input_tokens, _count(report, "prompt_tokens", "input_tokens")),
-        max(before.output_tokens, _count(report, "completion_tokens", "output_tokens")),
+        max(before.input_tokens, asked),
+        max(before.output_tokens, said),
         max(before.cached_tokens, cached),
-        max(before.reasoning_tokens, _count(spent, "reasoning_tokens")),
+        max(before.reasoning_tokens, thought),
     )
 
 

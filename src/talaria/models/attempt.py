@@ -155,7 +155,8 @@ class Attempt:
         error = self._dialect.failure(reply.status, reply.headers, body)
         error = failures.of_route(error, self._route.prefix, self._connection.model)
         if error.retryable:
-            error.retry_after = retry_after(reply.headers, self._clock.now())
+            asked = retry_after(reply.headers, self._clock.now())
+            error.retry_after = error.retry_after if asked is None else asked
         return self._masked(error)
 
     def _masked(self, error: ModelError) -> ModelError:

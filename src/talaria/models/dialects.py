@@ -1,4 +1,4 @@
-"""The dialects there are: built in, by name; or a class of one's own, as "package.module:Class"."""
+"""The dialects there are: built in, by name; "mapped" by its route; a class of one's own, as "package.module:Class"."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -10,14 +10,8 @@ from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.routes import Route
 from talaria.ports.model import Dialect
 
-
-def _mapped(route: Route) -> Dialect:
-    if route.mapping is None:
-        raise _wrong(route, "it needs a mapping")
-    return MappedDialect(route.mapping)
-
-
-BUILT_IN: Mapping[str, Callable[[Route], Dialect]] = {"mapped": _mapped, "openai": lambda _: OpenAiDialect()}
+BUILT_IN: Mapping[str, Callable[[], Dialect]] = {"openai": OpenAiDialect, "deepseek": OpenAiDialect}
+MAPPED = "mapped"
 _MEMBERS = ("request", "decoder", "failure")
 
 
@@ -29,11 +23,19 @@ def make_dialect(route: Route) -> Dialect:
     """
     if ":" in route.dialect:
         return _own(route)
+    if route.dialect == MAPPED:
+        return _mapped(route)
     make = BUILT_IN.get(route.dialect)
     if make is None:
-        known = ", ".join(sorted(BUILT_IN))
+        known = ", ".join(sorted((*BUILT_IN, MAPPED)))
         raise _wrong(route, f"there are {known}, and classes of your own as package.module:Class")
-    return make(route)
+    return make()
+
+
+def _mapped(route: Route) -> Dialect:
+    if route.mapping is None:
+        raise _wrong(route, "it needs a mapping")
+    return MappedDialect(route.mapping)
 
 
 def _own(route: Route) -> Dialect:

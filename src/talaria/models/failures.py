@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from talaria.core.errors import ContextOverflow, Fault, ModelError, ModelRejected, ModelUnavailable
 from talaria.core.text import loads
+from talaria.models.retry_after import retry_delay
 
 LONGEST = 4_000
 NO_CREDIT = "the model provider's account has no quota or credit left"
@@ -13,12 +14,13 @@ FILTERED = "the model provider's content filter refused the request; say it in o
 _TRY_AGAIN = frozenset((408, 409, 425, 429, 529))
 _OVERFLOW = re.compile(
     r"context_length_exceeded|context.{0,20}(?:length|window|size|limit)|prompt is too long|too many (?:input )?tokens"
-    r"|reduce the length|input.{0,20}too long|request_too_large",
+    r"|reduce the length|input.{0,20}too long|request_too_large|input token count.{0,80}exceeds"
+    r"|maximum prompt length|exceeded model token limit|prompt exceeds max length",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_MONEY = re.compile(
     r"insufficient_quota|insufficient.{0,10}balance|billing|exceeded your current quota|credit balance|payment required"
-    r"|arrearage|quota_exhausted",
+    r"|arrearage|quota_exhausted|exceeded_current_quota|余额不足",
     re.IGNORECASE | re.DOTALL,
 )
 _FILTERED = re.compile(
@@ -32,6 +34,7 @@ _NO_REASONING = re.compile(
     r"|thinking.{0,40}blocks.{0,80}cannot be modified",
     re.IGNORECASE | re.DOTALL,
 )
+_BAD_CALL = re.compile(r"tool_use_failed|json_validate_failed", re.IGNORECASE)
 _NO_MODEL = re.compile(
     r"model_not_found|model.{0,80}(?:does not exist|not exist|not found|is not supported)", re.IGNORECASE
 )
@@ -46,7 +49,8 @@ def of_status(status: int, body: bytes) -> ModelError:
     """Return the error that a reply with this status and body means."""
     words = _words(body)
     about = f"HTTP {status}: {words}"
-    if status == 402 or (status in {400, 403, 429} and _NO_MONEY.search(words)):
+    asked = retry_delay(body.decode("utf-8", "replace")) if status == 429 else None
+    if status == 402 or (status in {400, 403, 429} and asked is None and _NO_MONEY.search(words)):
         return _no_money(about)
     if status in {400, 413, 422} and (known := _of_request(words, about)) is not None:
         return known
@@ -57,7 +61,9 @@ def of_status(status: int, body: bytes) -> ModelError:
             return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
         case 429:
             busy = "the model provider limits how often it may be asked; try again later"
-            return _faulty(Fault.RATE, ModelUnavailable(busy, operator=about))
+            limited = ModelUnavailable(busy, operator=about)
+            limited.retry_after = asked
+            return _faulty(Fault.RATE, limited)
         case _ if status >= 500 or status in _TRY_AGAIN:
             return ModelUnavailable(
                 f"the model provider has a problem (HTTP {status}); try again later", operator=about
@@ -78,6 +84,8 @@ def _of_request(words: str, about: str) -> ModelError | None:
     if _NO_REASONING.search(words):
         refused = "the model provider did not take the model's earlier reasoning back"
         return _faulty(Fault.REASONING, ModelRejected(refused, operator=about))
+    if _BAD_CALL.search(words):  # chance, and worth another try: https://console.groq.com/docs/tool-use
+        return ModelUnavailable("the model wrote a tool call or an answer that nobody can read", operator=about)
     if _NO_MODEL.search(words):
         return _faulty(Fault.MODEL, ModelRejected("the model provider does not know the model", operator=about))
     if _NO_KEY.search(words):
@@ -144,7 +152,9 @@ def _words(body: bytes) -> str:
         value = loads(body)
     except ValueError:
         return body[:LONGEST].decode("utf-8", "replace")
-    error = cast("dict[str, Any]", value).get("error", value) if isinstance(value, dict) else value
+    many = cast("list[Any]", value) if isinstance(value, list) else [value]
+    first = many[0] if many else None
+    error = cast("dict[str, Any]", first).get("error", first) if isinstance(first, dict) else first
     if isinstance(error, dict):
         fields = cast("dict[str, Any]", error)
         found = [str(fields[name]) for name in ("type", "code", "message") if fields.get(name)]

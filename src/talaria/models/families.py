@@ -9,24 +9,27 @@ from typing import Any
 
 import msgspec
 
+from talaria.models.family import Family
+from talaria.models.known import deepseek, glm, google, kimi, mistral, openai, others, qwen
 from talaria.models.profile import overridden, with_thinking
 from talaria.ports.profile import Profile
 
-
-class Family(msgspec.Struct, frozen=True, gc=False):
-    """A family: `facts` hold in whatever dialect it is asked, `told` holds in one: {dialect: …}. Fields of Profile."""
-
-    prefix: str
-    facts: Mapping[str, Any] = {}
-    told: Mapping[str, Mapping[str, Any]] = {}
-
-
 DIALECTS: Mapping[str, Profile] = {
     "openai": Profile(thinking_on='{"reasoning_effort":"$effort"}', thinking_off='{"reasoning_effort":"none"}'),
+    "deepseek": Profile(**deepseek.FACTS, **deepseek.TOLD),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
 
-FAMILIES: tuple[Family, ...] = ()
+FAMILIES: tuple[Family, ...] = (
+    *openai.FAMILIES,
+    *deepseek.FAMILIES,
+    *google.FAMILIES,
+    *qwen.FAMILIES,
+    *glm.FAMILIES,
+    *kimi.FAMILIES,
+    *mistral.FAMILIES,
+    *others.FAMILIES,
+)
 
 
 class Profiles:

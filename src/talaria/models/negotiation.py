@@ -17,12 +17,15 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
         CapabilityMissing: the model cannot do what the request is for.
     """
     if request.prompt.tools and not profile.tools:
-        raise CapabilityMissing(f"the model {request.model} cannot call tools; use another model, or send tools: []")
+        raise CapabilityMissing(
+            f"the model {request.model} cannot call tools, at least not in its route's dialect; "
+            "use another model or dialect, or send tools: []"
+        )
     if request.output_schema is not None and not profile.json_schema:
         raise CapabilityMissing(f"the model {request.model} does not keep to a schema; use another model")
     left: list[str] = []
     changed = {**_thinking(request, profile, left)}
-    thinks = profile.reasoning == "always" or changed.get("thinking", request.thinking) == "enabled"
+    thinks = _thinks(profile, changed.get("thinking", request.thinking))
     if request.temperature is not None and not _may(profile.sampling, thinks=thinks):
         changed["temperature"] = None
         left.append(f"{request.model} takes no temperature{_when(profile.sampling)}; it answers with its own.")
@@ -49,7 +52,17 @@ def _thinking(request: ModelRequest, profile: Profile, left: list[str]) -> dict[
         )
     if request.thinking == "disabled" and profile.reasoning == "never":
         return {"thinking": None}
+    if request.prompt.tools and not profile.thinking_with_tools and _thinks(profile, request.thinking):
+        if request.thinking == "enabled":
+            left.append(f"{request.model} does not think while it has tools; thinking is turned off.")
+        return {"thinking": "disabled"}
     return {}
+
+
+def _thinks(profile: Profile, thinking: object) -> bool:
+    if thinking is None:
+        return profile.reasoning in {"by_default", "always"}
+    return thinking == "enabled" or profile.reasoning == "always"
 
 
 def _may(when: When, *, thinks: bool) -> bool:

@@ -1,5 +1,6 @@
 """What a route's configuration says about its models, over what is known of them."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from talaria.ports.profile import Price, Profile
 EFFORT = "medium"
 BUDGET = 8_000
 """Tokens to think with, for models that want a number."""
+_EFFORT = re.compile(r'"\$effort(?::(\w+))?"')
 
 
 def overridden(
@@ -48,8 +50,10 @@ def with_thinking(profile: Profile, thinking: Mapping[str, Any]) -> Profile:
 
 
 def _filled(members: str, thinking: Mapping[str, Any]) -> str:
-    effort = msgspec.json.encode(thinking.get("effort") or EFFORT).decode()
-    return members.replace('"$effort"', effort).replace('"$budget"', str(thinking.get("budget") or BUDGET))
+    def effort(found: re.Match[str]) -> str:
+        return msgspec.json.encode(thinking.get("effort") or found[1] or EFFORT).decode()
+
+    return _EFFORT.sub(effort, members).replace('"$budget"', str(thinking.get("budget") or BUDGET))
 
 
 def _snake(key: str) -> str:

@@ -7,7 +7,17 @@ from email.utils import parsedate_to_datetime
 
 _SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?", re.ASCII)
 _UNITS = (86_400.0, 3_600.0, 60.0, 1.0, 0.001)
+_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"', re.ASCII)
 _RESETS = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens")
+
+
+def retry_delay(body: str) -> float | None:
+    """Return the seconds to wait that an error's body asks for, as Google writes it; None for a quota of the day.
+
+    See google.rpc.RetryInfo in https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto.
+    """
+    found = _DELAY.search(body)
+    return float(found[1]) if found and "PerDay" not in body else None
 
 
 def retry_after(headers: Sequence[tuple[str, str]], now_ms: int) -> float | None:

@@ -13,13 +13,14 @@ def thinking_members(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     """Return what the request's JSON object has for its `thinking`; nothing when the provider's default is wanted."""
     match request.thinking:
         case "enabled":
-            return _object(profile.thinking_on)
+            return members_of(profile.thinking_on)
         case "disabled":
-            return _object(profile.thinking_off)
+            return members_of(profile.thinking_off)
         case None:
             return {}
 
 
 @lru_cache(maxsize=256)
-def _object(text: str) -> dict[str, Any]:
+def members_of(text: str) -> dict[str, Any]:
+    """Return the members of an object that a profile has as JSON text; nothing for no text. Not to be changed."""
     return msgspec.json.decode(text, type=dict[str, Any]) if text else {}

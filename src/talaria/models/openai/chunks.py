@@ -13,6 +13,8 @@ class ChunkDelta(msgspec.Struct, gc=False):
     content: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
+    reasoning_details: Any = None
+    extra_content: Any = None
     refusal: Any = None
     tool_calls: Any = None
     function_call: Any = None
@@ -34,12 +36,13 @@ class Chunk(msgspec.Struct, gc=False):
     choices: list[Choice] | None = None
     usage: Any = None
     error: Any = None
+    x_groq: Any = None
 
 
 def plain_text(chunk: Chunk) -> str | None:
     """Return the text of a chunk that has a piece of text and nothing else: what most chunks of most streams are."""
     choices = chunk.choices
-    if choices is None or len(choices) != 1 or chunk.usage is not None or chunk.error is not None:
+    if choices is None or len(choices) != 1 or chunk.usage is not None or chunk.error is not None or chunk.x_groq:
         return None
     choice = choices[0]
     delta = choice.delta
@@ -54,9 +57,31 @@ def _has_only_text(delta: ChunkDelta) -> bool:
         delta.tool_calls is None
         and delta.reasoning_content is None
         and delta.reasoning is None
+        and delta.reasoning_details is None
+        and delta.extra_content is None
         and delta.refusal is None
         and delta.function_call is None
     )
+
+
+def said(content: Any) -> tuple[str, str]:
+    """Return the text and the reasoning in a `content`, which some servers write as a list of parts."""
+    if isinstance(content, str):
+        return content, ""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in cast("list[Any]", content) if isinstance(content, list) else ():
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            fields = cast("dict[str, Any]", part)
+            texts.append(_string(fields.get("text")))
+            thoughts.append(said(fields.get("thinking"))[0])
+    return "".join(texts), "".join(thoughts)
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 _decode = msgspec.json.Decoder(Chunk).decode
@@ -98,7 +123,12 @@ def _tidy(value: dict[str, Any]) -> Chunk:
     if error is None and "choices" not in value and _says_error(value):
         error = value
     usage = value.get("usage")
-    return Chunk([_choice(cast("dict[str, Any]", one)) for one in many if isinstance(one, dict)], usage, error)
+    return Chunk(
+        [_choice(cast("dict[str, Any]", one)) for one in many if isinstance(one, dict)],
+        usage,
+        error,
+        value.get("x_groq"),
+    )
 
 
 def _says_error(value: dict[str, Any]) -> bool:

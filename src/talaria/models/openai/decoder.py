@@ -10,14 +10,21 @@ from talaria.models import failures
 from talaria.models.accounting import read_usage
 from talaria.models.calls import CallAssembly
 from talaria.models.finish import FINISH
-from talaria.models.openai.chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text
+from talaria.models.openai.chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text, said
+from talaria.models.openai.kept import Kept
+from talaria.models.openai.thoughts import Thoughts, is_thought
 from talaria.models.reply_body import ReplyBody
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish
 
 DONE = b"[DONE]"
 LARGEST_EVENT = 32 * 1024 * 1024
-_FAILED = frozenset(("error", "network_error", "insufficient_system_resource"))
+_FAILED = frozenset(
+    (
+        *("error", "network_error", "insufficient_system_resource", "model_context_window_exceeded"),
+        *("malformed_function_call", "function_call_filter: malformed_function_call"),
+    )
+)
 
 
 class OpenAiDecoder:
@@ -29,7 +36,9 @@ class OpenAiDecoder:
         "_failure",
         "_finish",
         "_issuer",
+        "_kept",
         "_speech",
+        "_thoughts",
         "_unbroken",
         "_usage",
         "notes",
@@ -42,6 +51,8 @@ class OpenAiDecoder:
         self._issuer = issuer
         self._body = ReplyBody()
         self._speech = Speech(issuer)
+        self._thoughts = Thoughts()
+        self._kept = Kept()
         self._calls = CallAssembly()
         self._usage = Usage()
         self._finish = ""
@@ -68,7 +79,7 @@ class OpenAiDecoder:
         return out
 
     def _take(self, payloads: list[bytes], out: list[Delta]) -> None:
-        speech = self._speech
+        speech, thoughts = self._speech, self._thoughts
         for payload in payloads:
             if payload == DONE:
                 self.progress = "done"
@@ -79,7 +90,7 @@ class OpenAiDecoder:
                 self._no_chunk(payload)
                 continue
             text = plain_text(chunk)
-            if text is None or self.progress != "answering":
+            if text is None or self.progress != "answering" or thoughts.is_open:
                 self._chunk(chunk, out)
             else:
                 speech.text(text, out)
@@ -91,11 +102,13 @@ class OpenAiDecoder:
             raise self._failure
         for payload in self._body.end():
             self._last(payload, out)
+        if rest := self._thoughts.end():
+            self._speech.reasoning(rest, out)
         self._speech.end(out)
         self._check_end()
         finish = FINISH.get(self._finish.lower(), "stop")
         calls, cut = self._calls.finish(self._issuer, is_cut=finish in {"length", "content_filter"})
-        message = AssistantMessage((*self._speech.parts(), *calls))
+        message = AssistantMessage((*self._kept.parts(self._issuer), *self._speech.parts(), *calls))
         return out, Answer(message, self._finished(finish, calls, cut), self._usage, cut)
 
     def partial(self) -> AssistantMessage:
@@ -123,9 +136,7 @@ class OpenAiDecoder:
                 operator=self._body.excerpt(),
             )
         if self._finish.lower() in _FAILED:
-            raise ModelUnavailable(
-                "the model provider broke off its answer with an error", operator=f"finish_reason {self._finish}"
-            )
+            raise failures.in_stream({"message": f"finish_reason {self._finish}"})
         if not self._finish and (self.progress != "done" or self._calls.has_open):
             raise StreamTruncated("the model provider's answer ended too early", operator=self._body.excerpt())
 
@@ -159,10 +170,18 @@ class OpenAiDecoder:
     def _chunk(self, chunk: Chunk, out: list[Delta]) -> None:
         if chunk.error:
             raise failures.in_stream(chunk.error)
+        if isinstance(chunk.x_groq, dict):
+            self._groq(cast("dict[str, Any]", chunk.x_groq))
         if chunk.usage is not None:
             self._usage = read_usage(chunk.usage, self._usage)
         for choice in chunk.choices or ():
             self._choice(choice, out)
+
+    def _groq(self, own: dict[str, Any]) -> None:
+        """Groq has an object of its own for usage and errors (https://console.groq.com/docs/api-reference)."""
+        if own.get("error"):
+            raise failures.in_stream(own["error"])
+        self._usage = read_usage(own.get("usage"), self._usage)
 
     def _choice(self, choice: Choice, out: list[Delta]) -> None:
         if choice.index or self.progress == "done":
@@ -190,8 +209,11 @@ class OpenAiDecoder:
             self._finish = reason
 
     def _delta(self, delta: ChunkDelta, out: list[Delta]) -> None:
-        content, thought = _said(delta.content)
-        reasoning = delta.reasoning_content or delta.reasoning or thought
+        content, thought = said(delta.content)
+        if delta.extra_content is not None or self._thoughts.is_open:
+            thought, content = self._thoughts.split(content, flagged=is_thought(delta.extra_content))
+        detailed = self._kept.take(delta)
+        reasoning = delta.reasoning_content or delta.reasoning or thought or detailed
         refusal = delta.refusal
         if isinstance(reasoning, str) and reasoning:
             self._speech.reasoning(reasoning, out)
@@ -205,23 +227,3 @@ class OpenAiDecoder:
             self._calls.take({"function": delta.function_call})
         if not self._has_nothing:
             self.progress = "answering"
-
-
-def _said(content: Any) -> tuple[str, str]:
-    """Return the text and the reasoning in a `content`, which some servers write as a list of parts."""
-    if isinstance(content, str):
-        return content, ""
-    texts: list[str] = []
-    thoughts: list[str] = []
-    for part in cast("list[Any]", content) if isinstance(content, list) else ():
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict):
-            fields = cast("dict[str, Any]", part)
-            texts.append(_string(fields.get("text")))
-            thoughts.append(_said(fields.get("thinking"))[0])
-    return "".join(texts), "".join(thoughts)
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -11,6 +11,7 @@ from talaria.models.headers import bearer_headers
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.openai.structured import response_format
+from talaria.models.plain_schema import plain_schema
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
 from talaria.ports.profile import Profile
@@ -60,7 +61,8 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
     if has_tools and request.tool_choice != "auto":
         options["tool_choice"] = request.tool_choice
     if request.output_schema is not None:
-        options["response_format"] = response_format(request.output_schema)
+        schema = request.output_schema
+        options["response_format"] = response_format(plain_schema(schema) if profile.schemas == "plain" else schema)
     if request.temperature is not None:
         options["temperature"] = request.temperature
     if request.max_tokens is not None:

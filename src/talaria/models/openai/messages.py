@@ -9,7 +9,6 @@ from talaria.core.messages import (
     File,
     Image,
     Message,
-    Reasoning,
     SystemMessage,
     Text,
     ToolCall,
@@ -18,28 +17,31 @@ from talaria.core.messages import (
     UserPart,
 )
 from talaria.models.calls import is_object
+from talaria.models.openai.call_ids import CallIds
+from talaria.models.openai.reasoning import reasoning_members
+from talaria.models.plain_schema import plain_schema
+from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 NOTHING: Final = "(no output)"
+UNANSWERED: Final = "(no answer)"
 _encode = msgspec.json.Encoder().encode
 
 
 class EncodedPrompt:
-    """A prompt's messages as one growing JSON array body, and its tools.
+    """A prompt's messages as one growing JSON array body, and its tools."""
 
-    `ids` maps the harness's call ids to those that the provider knows.
-    """
-
-    __slots__ = ("_count", "_ids", "_issuer", "_profile", "messages", "tools")
+    __slots__ = ("_count", "_ids", "_issuer", "_last", "_profile", "messages", "tools")
 
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids: dict[str, str] = {}
+        self._ids = CallIds(profile.call_id_length)
         self._count = 0
+        self._last = ""
         self.messages = bytearray()
-        self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
+        self.tools = _encode([_tool(tool, profile) for tool in prompt.tools]) if prompt.tools else b""
         if prompt.system:
             self._add({"role": profile.system_role, "content": prompt.system})
 
@@ -52,6 +54,9 @@ class EncodedPrompt:
         self._count = len(prompt.messages)
 
     def _add(self, message: dict[str, Any]) -> None:
+        if self._last == "tool" and message["role"] == "user" and not self._profile.user_after_tool:
+            self.messages += b"," + _encode({"role": "assistant", "content": UNANSWERED})
+        self._last = message["role"]
         if self.messages:
             self.messages += b","
         self.messages += _encode(message)
@@ -68,8 +73,7 @@ class EncodedPrompt:
                 return self._assistant(message)
             case ToolMessage():
                 text = message.text if message.text or self._profile.empty_content != "omit" else NOTHING
-                call_id = self._ids.get(message.call_id, message.call_id)
-                return {"role": "tool", "tool_call_id": call_id, "content": text}
+                return {"role": "tool", "tool_call_id": self._ids.of(message.call_id), "content": text}
             case _:
                 assert_never(message)
 
@@ -80,32 +84,21 @@ class EncodedPrompt:
         written: dict[str, Any] = {"role": "assistant"}
         if text or self._profile.empty_content != "omit":
             written["content"] = text or (None if self._profile.empty_content == "null" else "")
-        reasoning = self._reasoning(message)
-        if reasoning:
-            written[self._profile.reasoning_field] = reasoning
+        written |= reasoning_members(message, self._issuer, self._profile)
         if calls:
-            self._learn_ids(calls)
-            written["tool_calls"] = [self._call(call) for call in calls]
+            self._ids.learn(calls)
+            written["tool_calls"] = self._calls(calls)
         return written
 
-    def _reasoning(self, message: AssistantMessage) -> str:
-        back = self._profile.reasoning_back
-        if back == "never" or (back == "with_tools" and not message.calls):
-            return ""
-        mine = (part for part in message.parts if isinstance(part, Reasoning) and part.issuer == self._issuer)
-        return "".join(part.text for part in mine)
+    def _calls(self, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
+        payloads: list[dict[str, Any]] = [(call.payload or {}).get(self._issuer) or {} for call in calls]
+        if not any(payloads):
+            payloads[0] = members_of(self._profile.unsigned_call)
+        return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
-    def _learn_ids(self, calls: tuple[ToolCall, ...]) -> None:
-        """The provider's own id goes back to it, unless it gave one id to two calls of a message."""
-        taken: set[str] = set()
-        for call in calls:
-            self._ids[call.id] = call.provider_id if call.provider_id and call.provider_id not in taken else call.id
-            taken.add(self._ids[call.id])
-
-    def _call(self, call: ToolCall) -> dict[str, Any]:
-        payload: dict[str, Any] = (call.payload or {}).get(self._issuer) or {}
+    def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
         function = {"name": call.name, "arguments": _arguments(call.arguments)}
-        return {**payload, "id": self._ids[call.id], "type": "function", "function": function}
+        return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
 
 
 def _arguments(text: str) -> str:
@@ -113,8 +106,11 @@ def _arguments(text: str) -> str:
     return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function: dict[str, Any] = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name, "description": tool.description}
+    parameters = plain_schema(tool.parameters) if profile.schemas == "plain" else tool.parameters
+    if profile.schemas == "any" or parameters.get("properties"):  # an object without fields is no plain schema
+        function["parameters"] = parameters
     return {"type": "function", "function": function}
 
 

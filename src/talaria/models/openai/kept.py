@@ -1,0 +1,62 @@
+"""What an issuer wants back on a message as it was: vendors' members, and reasoning as OpenRouter passes it on.
+
+Sources: https://ai.google.dev/gemini-api/docs/openai, https://openrouter.ai/docs/use-cases/reasoning-tokens.
+"""
+
+from typing import Any, cast
+
+from talaria.core.messages import Reasoning
+from talaria.core.text import valid_json
+from talaria.models.openai.chunks import ChunkDelta
+
+_JOINED = ("text", "summary")
+
+
+class Kept:
+    """Keeps `extra_content` and joins the fragments of `reasoning_details`, in order of first appearance."""
+
+    __slots__ = ("_by_index", "_details", "_extra")
+
+    def __init__(self) -> None:
+        self._extra: dict[str, Any] = {}
+        self._details: list[dict[str, Any]] = []
+        self._by_index: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def take(self, delta: ChunkDelta) -> str:
+        """Take in what a delta has of it; return the words of its details."""
+        for name, own in _object(delta.extra_content).items():
+            if not _object(own).keys() <= {"thought"}:
+                self._extra[name] = own
+        details = cast("list[object]", delta.reasoning_details) if isinstance(delta.reasoning_details, list) else ()
+        return "".join([self._take(cast("dict[str, Any]", each)) for each in details if isinstance(each, dict)])
+
+    def parts(self, issuer: str) -> tuple[Reasoning, ...]:
+        """Return the part of the message that carries it; none where there is nothing to carry."""
+        payload: dict[str, Any] = {"extra_content": self._extra} if self._extra else {}
+        if self._details:
+            payload["reasoning_details"] = self._details
+        return (Reasoning("", issuer, valid_json(payload)),) if payload else ()
+
+    def _take(self, fragment: dict[str, Any]) -> str:
+        words = {name: value for name in _JOINED if isinstance(value := fragment.get(name), str)}
+        entry = self._entry(fragment)
+        before = {name: entry.get(name) or "" for name in words}
+        entry.update({name: value for name, value in fragment.items() if value is not None or name not in entry})
+        entry.update({name: before[name] + value for name, value in words.items()})
+        return "".join(words.values())
+
+    def _entry(self, fragment: dict[str, Any]) -> dict[str, Any]:
+        """The entry that a fragment is of: one of the same index and type, unless its data is encrypted, so whole."""
+        index, kind = fragment.get("index"), fragment.get("type")
+        key = (index, kind) if isinstance(index, int) and isinstance(kind, str) and "data" not in fragment else None
+        if key in self._by_index:
+            return self._by_index[key]
+        entry: dict[str, Any] = {}
+        self._details.append(entry)
+        if key:
+            self._by_index[key] = entry
+        return entry
+
+
+def _object(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
