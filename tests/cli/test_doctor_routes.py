@@ -14,14 +14,14 @@ from talaria.testing.model_server import ModelServer
 from talaria.testing.steps import Step
 from tests.models.serving import Serving
 
-KEY = "sk-very-secret-0123456789"
+KEY = "corp-very-secret-0123456789"
 NUMBERS = "one, two, three, four, five, six"
 
 
 def good(body: dict[str, Any]) -> Step:
     if body.get("tools"):
         return Step(calls=(("add", {"a": 1234, "b": 4321}),))
-    return Step(text=NUMBERS, reasoning="Hm." if "reasoning_effort" in body else "")
+    return Step(text=NUMBERS, reasoning="Hm." if "reasoning_effort" in body else "", pace=0.02)
 
 
 async def doctor(folder: Path, models: Sequence[dict[str, Any]], *arguments: str, **config: Any) -> tuple[int, str]:
@@ -106,7 +106,7 @@ async def test_each_key_is_tried(tmp_path: Path) -> None:
 
     async with Serving(answer) as url:
         capabilities = {"tools": False, "reasoning": "never"}
-        models = [route(url, apiKeys=["sk-other-secret-987"], capabilities=capabilities)]
+        models = [route(url, apiKeys=["corp-other-secret-987"], capabilities=capabilities)]
         code, said = await doctor(tmp_path, models)
     assert (code, [cell.strip() for cell in cells(said)][2]) == (1, "FAILED")
     assert "key 2: the model provider refused the credential of route 'gpt-9'; check its apiKey" in said

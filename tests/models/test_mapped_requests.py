@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from talaria.core.errors import ConfigurationError, Fault
 from talaria.core.messages import AssistantMessage, File, Image, Text, ToolCall, ToolMessage, UserMessage
@@ -14,7 +15,10 @@ from talaria.ports.model import Connection, HttpCall, ModelRequest, Prompt, Tool
 from talaria.ports.profile import Profile
 from talaria.runtime.configure import read_settings
 from talaria.runtime.routes import make_routes
+from tests.fences import Fence, fences
+from tests.repository import ROOT
 
+DOCUMENTED = [fence for fence in fences(ROOT / "docs" / "models.md") if fence.language == "yaml"]
 LOOK = ToolSpec("look", "Look.", {"type": "object"})
 TALK = (
     UserMessage((Text("What is\nthere?"), File("a.txt", text="A")), sent="noon"),
@@ -170,3 +174,9 @@ def test_a_wrong_mapping_is_an_error_at_the_start_and_names_the_key(mapping: Any
 def test_another_dialect_has_no_mapping() -> None:
     with pytest.raises(ConfigurationError, match=r"models.0.mapping: only the dialect 'mapped'"):
         configured({"call": "/c", "text": "t"}, dialect="openai")
+
+
+@pytest.mark.parametrize("fence", DOCUMENTED, ids=[each.place for each in DOCUMENTED])
+def test_the_routes_of_the_documents_are_right(fence: Fence) -> None:
+    keys = {"OPENAI_API_KEY": "k", "DEEPSEEK_API_KEY": "k", "CORP_KEY": "k"}
+    assert make_routes(read_settings(yaml.safe_load(fence.code), keys).models)
