@@ -41,10 +41,11 @@ class _Writer:
         if fields:
             written["properties"] = {name: self.node(each, within) for name, each in fields.items()}
         if "required" in written:
-            written["required"] = [name for name in _list(written["required"]) if name in fields]
+            written["required"] = [name for name in fields if name in _list(written["required"])]
         branches = _list(opened.get("anyOf")) or _list(opened.get("oneOf"))
         if isinstance(written.get("type"), list):
-            branches = branches or [{"type": each} for each in written.pop("type")]
+            types = written.pop("type")
+            branches = branches or [{"type": each} for each in types]
         if branches:
             written = _either(written, [self.node(each, within) for each in branches])
         if written.get("type") == "array" and "items" not in written:
@@ -98,8 +99,9 @@ def _laid(below: Node, above: Node) -> Node:
 def _kept(source: Node) -> Node:
     """The keys that are taken, one constant being one choice. Choices are strings; others become a sentence."""
     written = {key: value for key, value in source.items() if key in _KEPT}
-    if source.get("format") in _FORMATS:
-        written["format"] = source["format"]
+    form = source.get("format")
+    if isinstance(form, str) and form in _FORMATS:
+        written["format"] = form
     choices = [source["const"]] if "const" in source else _list(written.pop("enum", None))
     if None in choices:
         written["nullable"] = True

@@ -12,7 +12,7 @@ from talaria.models.calls import CallAssembly
 from talaria.models.finish import FINISH
 from talaria.models.openai.chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text, said
 from talaria.models.openai.kept import Kept
-from talaria.models.openai.thoughts import Thoughts, is_thought
+from talaria.models.openai.thoughts import FLAG, Thoughts, is_thought
 from talaria.models.reply_body import ReplyBody
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish
@@ -210,9 +210,11 @@ class OpenAiDecoder:
 
     def _delta(self, delta: ChunkDelta, out: list[Delta]) -> None:
         content, thought = said(delta.content)
-        if delta.extra_content is not None or self._thoughts.is_open:
-            thought, content = self._thoughts.split(content, flagged=is_thought(delta.extra_content))
-        detailed = self._kept.take(delta)
+        extra = delta.extra_content
+        is_flag = extra is not None and extra == FLAG
+        if extra is not None or self._thoughts.is_open:
+            thought, content = self._thoughts.split(content, flagged=is_flag or is_thought(extra))
+        detailed = self._kept.take(delta) if delta.reasoning_details or (extra and not is_flag) else ""
         reasoning = delta.reasoning_content or delta.reasoning or thought or detailed
         refusal = delta.refusal
         if isinstance(reasoning, str) and reasoning:
@@ -225,5 +227,5 @@ class OpenAiDecoder:
             self._calls.take(delta.tool_calls)
         if delta.function_call:
             self._calls.take({"function": delta.function_call})
-        if not self._has_nothing:
+        if self.progress == "waiting" and not self._has_nothing:
             self.progress = "answering"

@@ -10,6 +10,7 @@ from talaria.core.text import valid_json
 from talaria.models.openai.chunks import ChunkDelta
 
 _JOINED = ("text", "summary")
+_FLAG = {"thought": True}
 
 
 class Kept:
@@ -25,9 +26,11 @@ class Kept:
     def take(self, delta: ChunkDelta) -> str:
         """Take in what a delta has of it; return the words of its details."""
         for name, own in _object(delta.extra_content).items():
-            if not _object(own).keys() <= {"thought"}:
+            if own != _FLAG:
                 self._extra[name] = own
-        details = cast("list[object]", delta.reasoning_details) if isinstance(delta.reasoning_details, list) else ()
+        if not isinstance(delta.reasoning_details, list):
+            return ""
+        details = cast("list[object]", delta.reasoning_details)
         return "".join([self._take(cast("dict[str, Any]", each)) for each in details if isinstance(each, dict)])
 
     def parts(self, issuer: str) -> tuple[Reasoning, ...]:

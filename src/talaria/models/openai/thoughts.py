@@ -7,12 +7,17 @@ from typing import Any, cast
 
 _OPEN = "<thought>"
 _CLOSE = "</thought>"
+FLAG = {"google": {"thought": True}}
+"""The `extra_content` of most thoughts: nothing but the flag."""
 
 
 def is_thought(extra: object) -> bool:
     """Whether a delta's `extra_content`, {vendor: {…}}, flags its content as a thought."""
-    vendors = cast("dict[str, Any]", extra).values() if isinstance(extra, dict) else ()
-    return any(isinstance(each, dict) and cast("dict[str, Any]", each).get("thought") is True for each in vendors)
+    if isinstance(extra, dict):
+        for own in cast("dict[str, Any]", extra).values():
+            if isinstance(own, dict) and cast("dict[str, Any]", own).get("thought") is True:
+                return True
+    return False
 
 
 class Thoughts:
@@ -32,9 +37,9 @@ class Thoughts:
         """Return the thought and the text that a piece of content is."""
         if not (flagged or self.is_open):
             return "", piece
-        thought, text = self._inside(piece) if self._is_inside else self._before(piece, flagged=flagged)
+        split = self._inside(piece) if self._is_inside else self._before(piece, flagged=flagged)
         self.is_open = self._is_inside or bool(self._held)
-        return thought, text
+        return split
 
     def end(self) -> str:
         """Nothing more will come: return what was held back of a thought."""
@@ -53,13 +58,16 @@ class Thoughts:
         return (begun, "") if flagged else (held, piece)
 
     def _inside(self, piece: str) -> tuple[str, str]:
-        thought, tag, text = (self._held + piece).partition(_CLOSE)
-        self._held = ""
+        if self._held:
+            piece, self._held = self._held + piece, ""
+        if "<" not in piece:
+            return piece, ""
+        thought, tag, text = piece.partition(_CLOSE)
         if tag:
             self._is_inside = False
             return thought, text
-        for size in range(min(len(thought), len(_CLOSE) - 1), 0, -1):
-            if _CLOSE.startswith(thought[-size:]):
-                self._held = thought[-size:]
-                return thought[:-size], ""
+        last = thought.rindex("<")
+        if _CLOSE.startswith(thought[last:]):
+            self._held = thought[last:]
+            return thought[:last], ""
         return thought, ""
