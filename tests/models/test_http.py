@@ -18,6 +18,7 @@ from talaria.ports.model import Answer, HttpCall, ModelItem, ReasoningDelta, Res
 from talaria.testing.model_server import ModelServer
 from talaria.testing.steps import Step
 from tests.models.fakes import NotingClock, ask, collect
+from tests.models.serving import Serving
 
 
 @pytest.fixture
@@ -135,20 +136,3 @@ async def test_a_compressed_reply_is_read(transport: AioHttpTransport) -> None:
 
     async with Serving(packed) as url:
         assert said(await collect(gateway(transport, url).stream(ask()))) == "Hello"
-
-
-class Serving:
-    """A web server with one handler for all requests, on loopback."""
-
-    def __init__(self, handler: Any) -> None:
-        app = web.Application()
-        app.router.add_post("/{path:.*}", handler)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-
-    async def __aenter__(self) -> str:
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        return f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._runner.cleanup()

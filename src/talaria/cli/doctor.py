@@ -1,8 +1,9 @@
-"""`talaria doctor --run ID`: what a run did, and what about it was odd."""
+"""`talaria doctor`: tries the configured models; with `--run ID`, what a run did, and what about it was odd."""
 
 import argparse
 import asyncio
 
+from talaria.cli import doctor_routes
 from talaria.cli.recorded import add_source, settings_of, stored_run
 from talaria.core.errors import ConfigurationError
 from talaria.diagnosis.report import report
@@ -14,9 +15,14 @@ from talaria.tools.declaration import Tool
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("--run", metavar="ID", required=True, help="the run, as X-Run-Id and the log name it")
+    parser.add_argument("--run", metavar="ID", help="explain this run instead, as X-Run-Id and the log name it")
+    doctor_routes.add_options(parser)
     add_source(parser)
-    parser.set_defaults(act=explain)
+    parser.set_defaults(act=_act)
+
+
+def _act(options: argparse.Namespace) -> int:
+    return doctor_routes.check_routes(options) if options.run is None else explain(options)
 
 
 def explain(options: argparse.Namespace) -> int:

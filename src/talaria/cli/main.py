@@ -46,8 +46,8 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--host", metavar="H", help="instead of server.host")
     server.add_argument("--port", metavar="P", type=_port, help="instead of server.port; 0 takes any free one")
     server.set_defaults(act=_serve)
-    text = "Explain what a run did, out of its journal; a server may go on running on the same store."
-    doctor.add_options(commands.add_parser("doctor", help="explain what a run did", description=text))
+    text = "Ask every configured model for real. With --run: explain what a run did; a server may go on on its store."
+    doctor.add_options(commands.add_parser("doctor", help="try the models, or explain a run", description=text))
     text = "Write a test that plays a run again: the model is scripted, the tools of the plugins really run."
     record.add_options(commands.add_parser("record", help="turn a run into a test", description=text))
     commands.add_parser("demo", help="run a server with a scripted model; no key is needed")

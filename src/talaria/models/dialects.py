@@ -1,4 +1,4 @@
-"""The dialects there are: built in, by name; or a class of one's own, as "package.module:Class"."""
+"""The dialects there are: built in, by name; "mapped" by its route; a class of one's own, as "package.module:Class"."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -6,6 +6,7 @@ from typing import cast
 
 from talaria.core.errors import ConfigurationError
 from talaria.models.anthropic.dialect import AnthropicDialect
+from talaria.models.mapped.dialect import MappedDialect
 from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.responses.dialect import ResponsesDialect
 from talaria.models.routes import Route
@@ -17,6 +18,7 @@ BUILT_IN: Mapping[str, Callable[[], Dialect]] = {
     "openai": OpenAiDialect,
     "responses": ResponsesDialect,
 }
+MAPPED = "mapped"
 _MEMBERS = ("request", "decoder", "failure")
 
 
@@ -28,11 +30,19 @@ def make_dialect(route: Route) -> Dialect:
     """
     if ":" in route.dialect:
         return _own(route)
+    if route.dialect == MAPPED:
+        return _mapped(route)
     make = BUILT_IN.get(route.dialect)
     if make is None:
-        known = ", ".join(sorted(BUILT_IN))
+        known = ", ".join(sorted((*BUILT_IN, MAPPED)))
         raise _wrong(route, f"there are {known}, and classes of your own as package.module:Class")
     return make()
+
+
+def _mapped(route: Route) -> Dialect:
+    if route.mapping is None:
+        raise _wrong(route, "it needs a mapping")
+    return MappedDialect(route.mapping)
 
 
 def _own(route: Route) -> Dialect:

@@ -1,12 +1,16 @@
-"""The body of a reply: an event stream, or what came instead of one (a JSON document, JSON lines, a web page)."""
+"""The body of a reply: an event stream, JSON lines, or what came instead (one JSON document, a web page)."""
 
+from talaria.models.calls import is_object
 from talaria.models.sse import SseParser
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class ReplyBody:
-    """Finds out what a body is from its first bytes, and yields the payloads in it."""
+    """Finds out what a body is from its first bytes, and yields the payloads in it.
+
+    JSON lines are payloads as they come: a body whose first line is a whole JSON object, with more after it.
+    """
 
     __slots__ = ("_feed", "_head", "_pieces", "_sse", "feed", "is_document", "is_page")
 
@@ -24,8 +28,8 @@ class ReplyBody:
             return []
         if not self.is_document:
             return [*self._sse.feed(self._head), *self._sse.end()]
-        whole = b"".join(self._pieces)
-        return [whole] if b"\n{" not in whole.strip() else [line for line in whole.splitlines() if line.strip()]
+        rest = b"".join(self._pieces).strip()
+        return [rest] if rest else []
 
     def excerpt(self) -> str:
         """The beginning of what came instead of an event stream, for the operator."""
@@ -40,10 +44,26 @@ class ReplyBody:
         self._head = b""
         if start in b"{[<":
             self.is_document, self.is_page = start != b"<", start == b"<"
-            self.feed = self._keep
-            return self._keep(head)
+            self.feed = self._keep if self.is_page else self._first_line
+            return self.feed(head.removeprefix(_BOM).lstrip())
         self.feed = self._sse.feed
         return self.feed(head)
+
+    def _first_line(self, data: bytes) -> list[bytes]:
+        self._pieces.append(data)
+        if b"\n" not in data:
+            return []
+        line = b"".join(self._pieces).partition(b"\n")[0]
+        self.feed = self._lines if is_object(line.decode("utf-8", "replace")) else self._keep
+        return self._lines(b"") if self.feed == self._lines else []
+
+    def _lines(self, data: bytes) -> list[bytes]:
+        self._pieces.append(data)
+        if data and b"\n" not in data:
+            return []
+        lines = b"".join(self._pieces).split(b"\n")
+        self._pieces = [lines.pop()]
+        return [line for line in lines if line.strip()]
 
     def _keep(self, data: bytes) -> list[bytes]:
         self._pieces.append(data)

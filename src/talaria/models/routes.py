@@ -1,13 +1,13 @@
 """Routes: which provider answers for which model names, and how it is reached."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from talaria.core.errors import InvalidRequest
 from talaria.models.families import Profiles
+from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.ports.model import Connection
 from talaria.ports.profile import Profile
 
@@ -19,7 +19,7 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     the first token, `idle_timeout` between two reads after that. `retries` counts attempts after the first.
     `api_keys` are used in turn. `rpm`, `tpm`: requests and tokens a minute that its provider grants, None for any.
     `fallback`: the models that are asked instead, in order, when this one does not answer.
-    `mapping` is for dialects that are configured.
+    `mapping` is for the dialect "mapped": the protocol.
     """
 
     prefix: str
@@ -35,7 +35,7 @@ class Route(msgspec.Struct, frozen=True, gc=False):
     tpm: int | None = None
     fallback: tuple[str, ...] = ()
     profile_of: Callable[[str], Profile] = Profiles().of
-    mapping: dict[str, Any] | None = None
+    mapping: ProtocolMapping | None = None
 
     def connection(self, model: str, api_key: str = "") -> Connection:
         """The connection to one of its models, with one of its keys."""

@@ -1,4 +1,4 @@
-"""Models: what the loop asks, and what comes back."""
+"""Models: what the loop asks, and what comes back. Dialects of one's own import from here: these names stay."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any, Literal, Protocol

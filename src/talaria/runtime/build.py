@@ -176,10 +176,11 @@ def _make_folder(transcripts: str | None) -> None:
 def _gateway(plan: Plan) -> Gateway:
     limits = plan.settings.limits
     calls = CallLimits(plan.clock, limits.model_calls_per_minute, limits.session_model_calls)
-    return Gateway(plan.routes, _transport(), plan.clock, limits=calls, dialects=plan.dialects)
+    return Gateway(plan.routes, make_transport(), plan.clock, limits=calls, dialects=plan.dialects)
 
 
-def _transport() -> Transport:
+def make_transport() -> Transport:
+    """Return what sends HTTP calls to models."""
     from talaria.models.http import AioHttpTransport  # noqa: PLC0415 - its library takes 0.2 s to import
 
     return AioHttpTransport()

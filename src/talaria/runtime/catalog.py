@@ -98,6 +98,8 @@ def load_catalog(
         ConfigurationError: a plugin cannot be imported, or a name in an agent's tools or in approval.requiredTools
             matches nothing.
     """
+    if settings.plugins or any(":" in each.dialect for each in settings.models):
+        _look_here()
     catalog = Catalog()
     catalog.add_tools(tools)
     catalog.stages = tuple(stages)
@@ -131,11 +133,14 @@ def _add_plugins(catalog: Catalog, names: Iterable[str]) -> list[AgentSpec]:
     return brought
 
 
-def _import(name: str) -> list[object]:
-    """What a plugin module has."""
+def _look_here() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)  # a console script does not look where it was started
+
+
+def _import(name: str) -> list[object]:
+    """What a plugin module has."""
     try:
         return list(vars(import_module(name)).values())
     except ModuleNotFoundError as error:

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -159,7 +159,12 @@ def _known(model: Any, path: tuple[str | int, ...]) -> list[str]:
             model = getattr(model, "__args__", (model,))[0]
             continue
         fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-        model = fields.get(part, model)
+        model = _section(fields.get(part, model))
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return []
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _section(model: Any) -> Any:
+    """The section in an annotation such as `Section | None`."""
+    return next((each for each in get_args(model) if isinstance(each, type) and issubclass(each, BaseModel)), model)

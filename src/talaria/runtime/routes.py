@@ -22,6 +22,8 @@ def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
             raise ConfigurationError(f"models.{at}.baseUrl: '{each.base_url}' is no http or https address")
         if each.mapping is not None and each.dialect != "mapped":
             raise ConfigurationError(f"models.{at}.mapping: only the dialect 'mapped' has one, not '{each.dialect}'")
+        if each.mapping is None and each.dialect == "mapped":
+            raise ConfigurationError(f"models.{at}.mapping: the dialect 'mapped' needs one: call or stream, and text")
     check_models(models, {f"models.{at}.fallback": name for at, each in enumerate(models) for name in each.fallback})
     return [_route(each) for each in models]
 
@@ -43,6 +45,7 @@ def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> N
 def _route(model: ModelSettings) -> Route:
     price = model.price.model_dump() if model.price is not None else None
     thinking = model.thinking.model_dump() if model.thinking is not None else None
+    lacks = {} if model.mapping is None else model.mapping.capabilities()
     return Route(
         prefix=model.prefix,
         base_url=model.base_url.rstrip("/"),
@@ -56,6 +59,6 @@ def _route(model: ModelSettings) -> Route:
         rpm=model.rpm,
         tpm=model.tpm,
         fallback=tuple(model.fallback),
-        profile_of=Profiles(model.dialect, model.capabilities, price, thinking).of,
+        profile_of=Profiles(model.dialect, lacks | model.capabilities, price, thinking).of,
         mapping=model.mapping,
     )

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from talaria.models.mapped.mapping import ProtocolMapping
+
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -73,6 +75,7 @@ class ModelSettings(Section):
     """A route: models whose names begin with `prefix` go to `baseUrl` in a dialect. Times in seconds.
 
     `apiKeys`: more keys, used in turn. `rpm`, `tpm`: requests and tokens a minute. `fallback`: models asked instead.
+    `mapping`: the protocol, where the dialect is "mapped".
     """
 
     prefix: str
@@ -85,7 +88,7 @@ class ModelSettings(Section):
     rpm: Count | None = None
     tpm: Count | None = None
     fallback: list[str] = []
-    mapping: dict[str, Any] | None = None
+    mapping: ProtocolMapping | None = None
     capabilities: dict[str, Any] = {}
     price: PriceSettings | None = None
     retries: Annotated[int, Field(ge=0, le=10)] = 2

@@ -9,6 +9,7 @@ from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.accounting import read_usage
 from talaria.models.calls import CallAssembly
+from talaria.models.finish import FINISH
 from talaria.models.openai.chunks import Choice, Chunk, ChunkDelta, decode_chunk, plain_text, said
 from talaria.models.openai.kept import Kept
 from talaria.models.openai.thoughts import FLAG, Thoughts, is_thought
@@ -18,12 +19,6 @@ from talaria.ports.model import Answer, Delta, Finish
 
 DONE = b"[DONE]"
 LARGEST_EVENT = 32 * 1024 * 1024
-_FINISH: dict[str, Finish] = {
-    **dict.fromkeys(("stop", "end_turn", "stop_sequence", "eos"), "stop"),
-    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
-    **dict.fromkeys(("length", "max_tokens", "model_length", "max_output_tokens"), "length"),
-    **dict.fromkeys(("content_filter", "safety", "sensitive", "recitation", "blocklist"), "content_filter"),
-}
 _FAILED = frozenset(
     (
         *("error", "network_error", "insufficient_system_resource", "model_context_window_exceeded"),
@@ -111,7 +106,7 @@ class OpenAiDecoder:
             self._speech.reasoning(rest, out)
         self._speech.end(out)
         self._check_end()
-        finish = _FINISH.get(self._finish.lower(), "stop")
+        finish = FINISH.get(self._finish.lower(), "stop")
         calls, cut = self._calls.finish(self._issuer, is_cut=finish in {"length", "content_filter"})
         message = AssistantMessage((*self._kept.parts(self._issuer), *self._speech.parts(), *calls))
         return out, Answer(message, self._finished(finish, calls, cut), self._usage, cut)
@@ -207,10 +202,10 @@ class OpenAiDecoder:
         return self._speech.is_silent and not self._calls.drafts
 
     def _finishes(self, reason: str) -> None:
-        known = _FINISH.get(reason.lower())
+        known = FINISH.get(reason.lower())
         if known is None and reason.lower() not in _FAILED:
             self.notes.append(f"finish_reason {reason[:100]!r} is not known; taken as 'stop'")
-        if _FINISH.get(self._finish.lower()) not in {"length", "content_filter"}:
+        if FINISH.get(self._finish.lower()) not in {"length", "content_filter"}:
             self._finish = reason
 
     def _delta(self, delta: ChunkDelta, out: list[Delta]) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.headers import bearer_headers
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.openai.structured import response_format
@@ -67,12 +68,3 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
     if request.max_tokens is not None:
         options[profile.max_tokens_field] = request.max_tokens
     return options | thinking_members(request, profile)
-
-
-def bearer_headers(connection: Connection) -> tuple[tuple[str, str], ...]:
-    """Return the headers of a call: the configured ones, and of our own those that are not configured."""
-    own = [("content-type", "application/json"), ("accept", "text/event-stream")]
-    if connection.api_key:
-        own.append(("authorization", f"Bearer {connection.api_key}"))
-    given = {name.lower() for name, _ in connection.headers}
-    return (*(pair for pair in own if pair[0] not in given), *connection.headers)

@@ -7,7 +7,8 @@ import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
-from talaria.models.openai.dialect import NOBODY, bearer_headers
+from talaria.models.headers import bearer_headers
+from talaria.models.openai.dialect import NOBODY
 from talaria.models.openai.structured import response_format
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.models.responses.messages import EncodedInput

@@ -1,0 +1,1 @@
+"""The mapped dialect: protocols that nobody else speaks, described in configuration."""

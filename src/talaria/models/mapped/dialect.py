@@ -1,0 +1,79 @@
+"""The mapped dialect: a `Dialect` for one protocol, as a route's `mapping` describes it."""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import msgspec
+
+from talaria.core.errors import ModelError
+from talaria.models import failures
+from talaria.models.headers import bearer_headers
+from talaria.models.mapped.decoder import MappedDecoder
+from talaria.models.mapped.mapping import ProtocolMapping
+from talaria.models.mapped.reading import Reading
+from talaria.models.mapped.template import filled, placeholders
+from talaria.models.mapped.transcript import as_prompt, newest_query
+from talaria.models.openai.messages import EncodedPrompt
+from talaria.models.thinking import thinking_members
+from talaria.ports.model import Connection, HttpCall, ModelRequest, Prompt
+
+NOBODY: Final = "nobody"
+_encode = msgspec.json.Encoder().encode
+
+
+class MappedDialect:
+    """A `Dialect`. `stream` is asked where there is one, else `call`, whose answer is a stream of one delta."""
+
+    def __init__(self, mapping: ProtocolMapping) -> None:
+        self._template = mapping.request
+        self._wanted = frozenset(placeholders(mapping.request))
+        self._path = mapping.stream or mapping.call or ""
+        self._reading = Reading(mapping)
+
+    def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
+        """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
+        values = {name: value for name, value in self._values(request, connection).items() if value not in (None, "")}
+        body = filled(self._template, values) | thinking_members(request, connection.profile)
+        url = f"{connection.base_url.rstrip('/')}{self._path}"
+        return HttpCall(url, bearer_headers(connection), _encode(body))
+
+    def decoder(self, connection: Connection) -> MappedDecoder:
+        """Return a decoder for one reply."""
+        return MappedDecoder(self._reading, connection.issuer)
+
+    def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
+        """Return the ModelError that a reply with status >= 300 means."""
+        return failures.of_status(status, body)
+
+    def _values(self, request: ModelRequest, connection: Connection) -> dict[str, Any]:
+        wanted, prompt = self._wanted, request.prompt
+        values: dict[str, Any] = {
+            "$model": connection.model,
+            "$system": prompt.system,
+            "$user": request.user,
+            "$assistant": request.assistant,
+            "$thinking": None if request.thinking is None else request.thinking == "enabled",
+            "$temperature": request.temperature,
+            "$maxTokens": request.max_tokens,
+        }
+        if "$messages" in wanted or "$tools" in wanted:
+            encoded = self._encoded(request, connection)
+            values["$messages"] = msgspec.Raw(b"[%b]" % encoded.messages)
+            values["$tools"] = msgspec.Raw(encoded.tools) if encoded.tools else None
+        if "$prompt" in wanted:
+            values["$prompt"] = as_prompt(prompt, with_system="$system" not in wanted)
+        if "$query" in wanted:
+            values["$query"] = newest_query(prompt)
+        return values
+
+    def _encoded(self, request: ModelRequest, connection: Connection) -> EncodedPrompt:
+        """The messages and tools as chat completions have them; the system prompt only where it has no other place."""
+        issuer = connection.issuer if request.reasoning_back else NOBODY
+        has_system = "$system" not in self._wanted
+        key = ("mapped", issuer, connection.profile, has_system)
+        encoded = cast("EncodedPrompt | None", request.prompt.cache.get(key))
+        if encoded is None:
+            first = request.prompt if has_system else Prompt("", request.prompt.tools)
+            encoded = request.prompt.cache[key] = EncodedPrompt(first, issuer, connection.profile)
+        encoded.catch_up(request.prompt)
+        return encoded

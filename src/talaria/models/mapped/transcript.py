@@ -1,0 +1,52 @@
+"""A conversation as plain text, for protocols that take one text instead of messages."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from talaria.core.messages import AssistantMessage, File, Image, Message, SystemMessage, Text, ToolMessage, UserMessage
+from talaria.ports.model import Prompt
+
+
+def as_prompt(prompt: Prompt, *, with_system: bool) -> str:
+    """Return the whole conversation, a paragraph each: `user: …`, `assistant: …`, `tool NAME: …`."""
+    system = [f"system: {prompt.system}"] if with_system and prompt.system else []
+    return "\n\n".join([*system, *(line for message in prompt.messages for line in _lines(message))])
+
+
+def newest_query(prompt: Prompt) -> str:
+    """Return what the person said last."""
+    newest = (message for message in reversed(prompt.messages) if isinstance(message, UserMessage))
+    return next((_said(message) for message in newest), "")
+
+
+def _lines(message: Message) -> Iterator[str]:
+    match message:
+        case SystemMessage():
+            yield f"system: {message.text}"
+        case UserMessage():
+            yield f"user: {_said(message)}"
+        case AssistantMessage():
+            if message.text:
+                yield f"assistant: {message.text}"
+            yield from (f"assistant calls {call.name}: {call.arguments}" for call in message.calls)
+        case ToolMessage():
+            yield f"tool {message.name}: {message.text}"
+        case _:
+            assert_never(message)
+
+
+def _said(message: UserMessage) -> str:
+    parts = [_as_text(part) for part in message.parts]
+    return "\n\n".join(part for part in (*parts, message.sent) if part)
+
+
+def _as_text(part: Text | Image | File) -> str:
+    match part:
+        case Text():
+            return part.text
+        case Image():
+            return f"[an image of type {part.media_type} that cannot be shown here]"
+        case File():
+            return f"File {part.name}:\n{part.text or f'[content of type {part.media_type} that cannot be shown here]'}"
+        case _:
+            assert_never(part)
