@@ -7,7 +7,7 @@ from talaria.core.messages import AssistantMessage, File, Image, Message, System
 
 
 def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return a conversation as people see it: without answers that were taken back, and what the model was told then."""
+    """Return a conversation as people see it: without answers that were taken back, and what was said of them."""
     shown: list[dict[str, Any]] = []
     for message in messages:
         if not isinstance(message, UserMessage) or message.parts:
