@@ -142,8 +142,10 @@ async def test_busy_is_an_answer() -> None:
     clock = NotingClock()
     limits = CallLimits(clock, per_minute=2, at_once=1)
     gateway = Gateway((Route("gpt", "http://x"),), CannedTransport([hello(), hello()]), clock, limits=limits)
-    with limits.place("run_1"), pytest.raises(Overloaded, match="1 model calls of this run") as caught:
+    limits.enter("run_1")
+    with pytest.raises(Overloaded, match="1 model calls of this run") as caught:
         await collect(gateway.stream(ModelRequest("gpt-x", ask().prompt, run_id="run_1")))
+    limits.leave("run_1")
     await collect(gateway.stream(ask()))
     with pytest.raises(Overloaded, match="busy") as caught:
         await collect(gateway.stream(ask()))
