@@ -15,7 +15,7 @@ from talaria.models.attempt import Attempt
 from talaria.models.call_limits import CallLimits
 from talaria.models.course import Choice, Course
 from talaria.models.dialects import make_dialect
-from talaria.models.negotiation import negotiate
+from talaria.models.negotiation import missing, negotiate
 from talaria.models.provider import Provider
 from talaria.models.routes import Route, find_route
 from talaria.ports.clock import Clock
@@ -75,7 +75,7 @@ class Gateway:
         """Yield what came in each network read, and the answer last; see the port."""
         self._limits.enter(request.run_id)
         try:
-            course = Course(self._choices(request.model), self._clock, self._jitter)
+            course = Course(self._able(request), self._clock, self._jitter)
             while True:
                 connection, provider = course.connection, course.provider
                 asked, downgraded = negotiate(_of(request, course), connection.profile)
@@ -113,6 +113,11 @@ class Gateway:
         for provider in self._providers.values():
             await provider.turnstile.close()
         await self._transport.close()
+
+    def _able(self, request: ModelRequest) -> Sequence[Choice]:
+        """The model that is wanted, and of its fallbacks those that can do what the request is for."""
+        wanted, *others = self._choices(request.model)
+        return [wanted, *(each for each in others if not missing(request, each.provider.route.profile_of(each.model)))]
 
     def _find_choices(self, model: str) -> Sequence[Choice]:
         names = (model, *self.route(model).fallback)
