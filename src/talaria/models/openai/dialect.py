@@ -1,12 +1,12 @@
 """The chat-completions dialect, as OpenAI and everybody compatible speak it (https://platform.openai.com/docs/api-reference/chat)."""
 
 from collections.abc import Sequence
-from typing import cast
 
 import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
@@ -16,7 +16,6 @@ from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
 from talaria.ports.profile import Profile
 
-NOBODY = "nobody"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -26,7 +25,7 @@ class OpenAiDialect:
     def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
         """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
         profile = connection.profile
-        prompt = _encoded(request, connection)
+        prompt = encoded(request, connection, EncodedPrompt)
         model = _encode(connection.model)
         members: list[bytes | bytearray] = [b'{"model":', model, b',"messages":[', prompt.messages, b"]"]
         if prompt.tools:
@@ -42,16 +41,6 @@ class OpenAiDialect:
     def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
         """Return the ModelError that a reply with status >= 300 means."""
         return failures.of_status(status, body)
-
-
-def _encoded(request: ModelRequest, connection: Connection) -> EncodedPrompt:
-    issuer = connection.issuer if request.reasoning_back else NOBODY
-    key = (issuer, connection.profile)
-    encoded = cast("EncodedPrompt | None", request.prompt.cache.get(key))
-    if encoded is None:
-        encoded = request.prompt.cache[key] = EncodedPrompt(request.prompt, issuer, connection.profile)
-    encoded.catch_up(request.prompt)
-    return encoded
 
 
 def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dict[str, object]:

@@ -1,14 +1,13 @@
 """The Responses dialect (https://developers.openai.com/api/docs/api-reference/responses), with nothing stored."""
 
 from collections.abc import Sequence
-from typing import cast
 
 import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
-from talaria.models.openai.dialect import NOBODY
 from talaria.models.openai.structured import response_format
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.models.responses.messages import EncodedInput
@@ -24,14 +23,14 @@ class ResponsesDialect:
 
     def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
         """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
-        encoded = _encoded(request, connection)
+        prompt = encoded(request, connection, EncodedInput)
         members: list[bytes | bytearray] = [b'{"model":', _encode(connection.model)]
-        if encoded.instructions:
-            members += (b',"instructions":', encoded.instructions)
-        members += (b',"input":[', encoded.items, b"]")
-        if encoded.tools:
-            members += (b',"tools":', encoded.tools)
-        members += (b",", _encode(_options(request, connection.profile, has_tools=bool(encoded.tools)))[1:])
+        if prompt.instructions:
+            members += (b',"instructions":', prompt.instructions)
+        members += (b',"input":[', prompt.items, b"]")
+        if prompt.tools:
+            members += (b',"tools":', prompt.tools)
+        members += (b",", _encode(_options(request, connection.profile, has_tools=bool(prompt.tools)))[1:])
         url = f"{connection.base_url.rstrip('/')}/responses"
         return HttpCall(url, bearer_headers(connection), b"".join(members))
 
@@ -42,16 +41,6 @@ class ResponsesDialect:
     def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
         """Return the ModelError that a reply with status >= 300 means."""
         return failures.of_status(status, body)
-
-
-def _encoded(request: ModelRequest, connection: Connection) -> EncodedInput:
-    issuer = connection.issuer if request.reasoning_back else NOBODY
-    key = (ResponsesDialect, issuer, connection.profile)
-    encoded = cast("EncodedInput | None", request.prompt.cache.get(key))
-    if encoded is None:
-        encoded = request.prompt.cache[key] = EncodedInput(request.prompt, issuer, connection.profile)
-    encoded.catch_up(request.prompt)
-    return encoded
 
 
 def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dict[str, object]:
