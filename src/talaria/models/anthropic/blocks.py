@@ -70,11 +70,6 @@ class Blocks:
         self._thinking = None
 
     @property
-    def drafts(self) -> list[Draft]:
-        """The calls so far, complete or not."""
-        return [draft for _, draft in self._places]
-
-    @property
     def has_open(self) -> bool:
         """Whether a call is not over."""
         return any(not draft.is_whole for index, draft in self._drafts.items() if index in self._open)

@@ -11,6 +11,7 @@ from talaria.models.anthropic.decoder import AnthropicDecoder
 from talaria.models.anthropic.messages import MARK, EncodedPrompt
 from talaria.models.anthropic.structured import answer_schema
 from talaria.models.encoded import encoded
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
 from talaria.ports.profile import Profile
@@ -38,7 +39,7 @@ class AnthropicDialect:
         members += (b",", _encode(_options(request, profile, prompt))[1:])
         return HttpCall(f"{connection.base_url.rstrip('/')}/v1/messages", _headers(connection), b"".join(members))
 
-    def decoder(self, connection: Connection) -> AnthropicDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return AnthropicDecoder(connection.issuer)
 

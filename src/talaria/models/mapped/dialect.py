@@ -15,6 +15,7 @@ from talaria.models.mapped.reading import Reading
 from talaria.models.mapped.template import filled, placeholders
 from talaria.models.mapped.transcript import as_prompt, newest_query
 from talaria.models.openai.messages import EncodedPrompt
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest, Prompt
 from talaria.ports.profile import Profile
@@ -38,7 +39,7 @@ class MappedDialect:
         url = f"{connection.base_url.rstrip('/')}{self._path}"
         return HttpCall(url, bearer_headers(connection), _encode(body))
 
-    def decoder(self, connection: Connection) -> MappedDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return MappedDecoder(self._reading, connection.issuer)
 

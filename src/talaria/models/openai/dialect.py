@@ -12,6 +12,7 @@ from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.openai.structured import response_format
 from talaria.models.plain_schema import plain_schema
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
 from talaria.ports.profile import Profile
@@ -34,7 +35,7 @@ class OpenAiDialect:
         url = f"{connection.base_url.rstrip('/')}/chat/completions"
         return HttpCall(url, bearer_headers(connection), b"".join(members))
 
-    def decoder(self, connection: Connection) -> OpenAiDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return OpenAiDecoder(connection.issuer)
 

@@ -9,6 +9,7 @@ from talaria.models import failures
 from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
 from talaria.models.openai.structured import response_format
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.models.responses.messages import EncodedInput
 from talaria.models.thinking import thinking_members
@@ -34,7 +35,7 @@ class ResponsesDialect:
         url = f"{connection.base_url.rstrip('/')}/responses"
         return HttpCall(url, bearer_headers(connection), b"".join(members))
 
-    def decoder(self, connection: Connection) -> ResponsesDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return ResponsesDecoder(connection.issuer)
 
