@@ -6,6 +6,8 @@ are checked against the whole schema all the same.
 
 from typing import Any, cast
 
+from talaria.ports.profile import Profile
+
 _KEPT = frozenset(
     {
         *("type", "description", "nullable", "enum", "required", "minimum", "maximum", "minItems", "maxItems"),
@@ -16,6 +18,11 @@ _FORMATS = frozenset({"date-time", "int32", "int64", "float", "double"})
 Node = dict[str, Any]
 LARGEST = 2_000
 """Nodes that a schema may have once its references are written out; beyond, an object is any object."""
+
+
+def schema_for(profile: Profile, schema: Node) -> Node:
+    """Return the schema as models of this profile take it."""
+    return plain_schema(schema) if profile.schemas == "plain" else schema
 
 
 def plain_schema(schema: Node) -> Node:

@@ -11,7 +11,7 @@ from talaria.models.headers import bearer_headers
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.openai.messages import EncodedPrompt
 from talaria.models.openai.structured import response_format
-from talaria.models.plain_schema import plain_schema
+from talaria.models.plain_schema import schema_for
 from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
@@ -50,9 +50,10 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
         options["stream_options"] = {"include_usage": True}
     if has_tools and request.tool_choice != "auto":
         options["tool_choice"] = request.tool_choice
+    if has_tools and not profile.parallel_tools:
+        options["parallel_tool_calls"] = False
     if request.output_schema is not None:
-        schema = request.output_schema
-        options["response_format"] = response_format(plain_schema(schema) if profile.schemas == "plain" else schema)
+        options["response_format"] = response_format(schema_for(profile, request.output_schema))
     if request.temperature is not None:
         options["temperature"] = request.temperature
     if request.max_tokens is not None:

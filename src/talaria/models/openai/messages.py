@@ -1,6 +1,5 @@
 """Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
 
-import re
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -16,17 +15,15 @@ from talaria.core.messages import (
     UserMessage,
     UserPart,
 )
-from talaria.models.calls import is_object
 from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.reasoning import reasoning_members
-from talaria.models.plain_schema import plain_schema
+from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
+from talaria.models.plain_schema import schema_for
 from talaria.models.shown import shown
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
-NOTHING: Final = "(no output)"
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 UNANSWERED: Final = "(no answer)"
 _encode = msgspec.json.Encoder().encode
 
@@ -99,18 +96,13 @@ class EncodedPrompt:
         return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": sent_arguments(call.arguments)}
+        function = {"name": sent_name(call.name), "arguments": sent_arguments(call.arguments)}
         return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
-
-
-def sent_arguments(text: str) -> str:
-    """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
-    return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     function: dict[str, Any] = {"name": tool.name, "description": tool.description}
-    parameters = plain_schema(tool.parameters) if profile.schemas == "plain" else tool.parameters
+    parameters = schema_for(profile, tool.parameters)
     if profile.schemas == "any" or parameters.get("properties"):  # an object without fields is no plain schema
         function["parameters"] = parameters
     return {"type": "function", "function": function}

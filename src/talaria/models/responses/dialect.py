@@ -9,6 +9,7 @@ from talaria.models import failures
 from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
 from talaria.models.openai.structured import response_format
+from talaria.models.plain_schema import schema_for
 from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.models.responses.messages import EncodedInput
@@ -50,8 +51,10 @@ def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dic
         options["include"] = ["reasoning.encrypted_content"]
     if has_tools and request.tool_choice != "auto":
         options["tool_choice"] = request.tool_choice
+    if has_tools and not profile.parallel_tools:
+        options["parallel_tool_calls"] = False
     if request.output_schema is not None:
-        schema = response_format(request.output_schema)["json_schema"]
+        schema = response_format(schema_for(profile, request.output_schema))["json_schema"]
         options["text"] = {"format": {"type": "json_schema", "strict": False, **schema}}
     if request.temperature is not None:
         options["temperature"] = request.temperature

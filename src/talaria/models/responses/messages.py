@@ -17,7 +17,8 @@ from talaria.core.messages import (
     UserPart,
 )
 from talaria.models.openai.call_ids import CallIds
-from talaria.models.openai.messages import NOTHING, sent_arguments
+from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
+from talaria.models.plain_schema import schema_for
 from talaria.models.shown import shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
@@ -37,7 +38,7 @@ class EncodedInput:
         self._ids = CallIds(profile.call_id_length)
         self._count = 0
         self.items = bytearray()
-        self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
+        self.tools = _encode([_tool(tool, profile) for tool in prompt.tools]) if prompt.tools else b""
         self.instructions = _encode(prompt.system) if prompt.system else b""
 
     def catch_up(self, prompt: Prompt) -> None:
@@ -104,14 +105,12 @@ class EncodedInput:
         return own if bound else {key: value for key, value in own.items() if key not in _ITS_PLACE}
 
     def _call(self, call: ToolCall, *, bound: bool) -> dict[str, Any]:
-        arguments = sent_arguments(call.arguments)
-        own = self._own(call, bound=bound)
         return {
-            **own,
+            **self._own(call, bound=bound),
             "type": "function_call",
             "call_id": self._ids.of(call.id),
-            "name": call.name,
-            "arguments": arguments,
+            "name": sent_name(call.name),
+            "arguments": sent_arguments(call.arguments),
         }
 
 
@@ -122,9 +121,9 @@ def _said(text: str, own: dict[str, Any]) -> dict[str, Any]:
     return {"status": "completed", **own, "type": "message", "role": "assistant", "content": content}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     """A tool. What this API does by itself, `strict`, would change the schema."""
-    described = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    described = {"name": tool.name, "description": tool.description, "parameters": schema_for(profile, tool.parameters)}
     return {"type": "function", **described, "strict": False}
 
 
