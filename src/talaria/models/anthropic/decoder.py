@@ -1,13 +1,14 @@
 """Decodes one Messages reply: bytes, however they are cut, to deltas and an answer. No I/O."""
 
-from typing import Any, cast
+from typing import Any
 
 from talaria.core.messages import AssistantMessage
 from talaria.models import failures
 from talaria.models.anthropic.blocks import Blocks
 from talaria.models.anthropic.counts import Counts
-from talaria.models.anthropic.events import Event, EventDelta, decode_event, decode_object, fields_of
+from talaria.models.anthropic.events import Event, EventDelta, decode_event
 from talaria.models.finish import settled
+from talaria.models.loose_json import as_list, as_object, as_string, parse_object
 from talaria.models.reply_decoder import ReplyDecoder
 from talaria.ports.model import Answer, Delta, Finish
 
@@ -40,7 +41,7 @@ class AnthropicDecoder(ReplyDecoder):
         if delta is not None and delta.type == "text_delta" and self.progress == "answering" and delta.text:
             self._blocks.speech.text(delta.text, out)
         elif event.type == "message" and self.progress != "done":
-            self._document(decode_object(payload), out)
+            self._document(parse_object(payload), out)
         else:
             self._event(event, out)
 
@@ -65,13 +66,11 @@ class AnthropicDecoder(ReplyDecoder):
         return known or "stop"
 
     def _document(self, message: dict[str, Any], out: list[Delta]) -> None:
-        content = message.get("content")
-        for index, block in enumerate(cast("list[Any]", content) if isinstance(content, list) else ()):
+        for index, block in enumerate(as_list(message.get("content"))):
             self._blocks.start(index, block, out)
             self._blocks.stop(index, out)
         self._counts.take(message.get("usage"))
-        reason = message.get("stop_reason")
-        self._reason = reason if isinstance(reason, str) else ""
+        self._reason = as_string(message.get("stop_reason"))
         self.progress = "done"
 
     def _event(self, event: Event, out: list[Delta]) -> None:
@@ -89,7 +88,7 @@ class AnthropicDecoder(ReplyDecoder):
             case "content_block_stop":
                 self._blocks.stop(event.index, out)
             case "message_start":
-                self._counts.take(fields_of(event.message).get("usage"))
+                self._counts.take(as_object(event.message).get("usage"))
             case "message_delta":
                 self._counts.take(event.usage)
                 self._reason = self._stopped(event.delta)
@@ -102,6 +101,6 @@ class AnthropicDecoder(ReplyDecoder):
         if delta is None or not delta.stop_reason:
             return self._reason
         if delta.stop_reason == "refusal":
-            details = fields_of(delta.stop_details)
+            details = as_object(delta.stop_details)
             self.notes.append(f"the model refused: {details.get('category')}: {str(details.get('explanation'))[:500]}")
         return delta.stop_reason

@@ -4,11 +4,11 @@ from typing import Any, Final
 
 from talaria.core.errors import ModelRejected, StreamTruncated
 from talaria.core.messages import AssistantMessage
-from talaria.core.text import loads_raw
 from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.calls import CallAssembly
 from talaria.models.finish import settled
+from talaria.models.loose_json import parse
 from talaria.models.mapped.paths import Getter
 from talaria.models.mapped.reading import Reading
 from talaria.models.reply_decoder import ReplyDecoder
@@ -53,7 +53,7 @@ class MappedDecoder(ReplyDecoder):
             self.progress = "done"
             return
         try:
-            event = _parsed(payload)
+            event = parse(payload)
         except ValueError:
             self._no_event(payload)
             return
@@ -125,10 +125,3 @@ class MappedDecoder(ReplyDecoder):
                 nothing = "the model provider's answer has nothing in it where its route's mapping looks for text"
                 raise StreamTruncated(nothing, operator=f"text: {self._reading.where}; {self._body.excerpt()}")
             self._note(f"the answer has nothing at {self._reading.where}")
-
-
-def _parsed(payload: bytes) -> Any:
-    try:
-        return loads_raw(payload)
-    except UnicodeError:
-        return loads_raw(payload.decode("utf-8", "replace"))

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from talaria.core.messages import AssistantMessage, File, Image, Message, SystemMessage, Text, ToolMessage, UserMessage
+from talaria.core.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from talaria.models.shown import shown
 from talaria.ports.model import Prompt
 
 
@@ -36,17 +37,5 @@ def _lines(message: Message) -> Iterator[str]:
 
 
 def _said(message: UserMessage) -> str:
-    parts = [_as_text(part) for part in message.parts]
+    parts = [shown(part) for part in message.parts]
     return "\n\n".join(part for part in (*parts, message.sent) if part)
-
-
-def _as_text(part: Text | Image | File) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
-        case File():
-            return f"File {part.name}:\n{part.text or f'[content of type {part.media_type} that cannot be shown here]'}"
-        case _:
-            assert_never(part)

@@ -6,8 +6,9 @@ from talaria.core.messages import AssistantMessage
 from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.accounting import read_usage
+from talaria.models.loose_json import as_object, as_string, objects
 from talaria.models.reply_decoder import ReplyDecoder
-from talaria.models.responses.events import Event, as_object, as_string, decode_event, error_of, objects, response_of
+from talaria.models.responses.events import Event, decode_event, error_of, response_of
 from talaria.models.responses.items import CALL, MESSAGE, REASONING
 from talaria.models.responses.output import Output
 from talaria.ports.model import Answer, Delta, Finish
