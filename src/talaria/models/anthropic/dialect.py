@@ -11,6 +11,7 @@ from talaria.models.anthropic.decoder import AnthropicDecoder
 from talaria.models.anthropic.messages import MARK, EncodedPrompt
 from talaria.models.anthropic.structured import answer_schema
 from talaria.models.encoded import encoded
+from talaria.models.headers import Headers, stream_headers
 from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
@@ -83,14 +84,12 @@ def _choice(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     return choice if request.tool_choice != "auto" else {}
 
 
-def _headers(connection: Connection) -> tuple[tuple[str, str], ...]:
+def _headers(connection: Connection) -> Headers:
     profile = connection.profile
-    own = [("content-type", "application/json"), ("accept", "text/event-stream")]
-    if profile.api_version:
-        own.append(("anthropic-version", profile.api_version))
-    if profile.betas:
-        own.append(("anthropic-beta", profile.betas))
-    given = {name.lower() for name, _ in connection.headers}
-    if connection.api_key and "authorization" not in given:
-        own.append(("x-api-key", connection.api_key))
-    return (*(pair for pair in own if pair[0] not in given), *connection.headers)
+    has_token = any(name.lower() == "authorization" for name, _ in connection.headers)
+    own = (
+        ("anthropic-version", profile.api_version),
+        ("anthropic-beta", profile.betas),
+        ("x-api-key", "" if has_token else connection.api_key),
+    )
+    return stream_headers(connection, tuple(pair for pair in own if pair[1]))

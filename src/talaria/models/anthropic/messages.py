@@ -23,6 +23,7 @@ from talaria.models.anthropic import content
 from talaria.models.anthropic.content import Block
 from talaria.models.anthropic.ids import Ids
 from talaria.models.past_calls import sent_name
+from talaria.models.shown import parts_of
 from talaria.ports.model import Prompt
 from talaria.ports.profile import Profile
 
@@ -93,8 +94,7 @@ class EncodedPrompt:
             case SystemMessage():
                 self._instruct(message.text)
             case UserMessage():
-                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
-                self._add("user", content.user(parts, vision=self._profile.vision))
+                self._add("user", content.user(parts_of(message), vision=self._profile.vision))
             case AssistantMessage():
                 self._add("assistant", self._assistant(message))
             case ToolMessage():

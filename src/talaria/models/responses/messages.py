@@ -14,12 +14,11 @@ from talaria.core.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    UserPart,
 )
 from talaria.models.openai.call_ids import CallIds
 from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
 from talaria.models.plain_schema import schema_for
-from talaria.models.shown import shown
+from talaria.models.shown import as_text, has_picture, parts_of, shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -55,8 +54,7 @@ class EncodedInput:
             case SystemMessage():
                 return [{"role": self._profile.system_role, "content": message.text}] if message.text else []
             case UserMessage():
-                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
-                content = _user(parts, self._profile)
+                content = _user(message, self._profile)
                 return [{"role": "user", "content": content}] if content else []
             case AssistantMessage():
                 return self._assistant(message)
@@ -127,11 +125,11 @@ def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     return {"type": "function", **described, "strict": False}
 
 
-def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
-    if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := shown(part)))
+def _user(message: UserMessage, profile: Profile) -> str | list[dict[str, Any]]:
+    if not profile.vision or not has_picture(message):
+        return as_text(message)
     written: list[dict[str, Any]] = []
-    for part in parts:
+    for part in parts_of(message):
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "input_image", "image_url": url, "detail": "auto"})
