@@ -23,6 +23,7 @@ from tests.repository import ROOT, relative
 _READMES = (ROOT / "README.md", ROOT / "README.zh-CN.md")
 _GUIDES = (*_READMES, *sorted((ROOT / "docs").rglob("*.md")))
 _DOCUMENTS = (*_GUIDES, *(ROOT / name for name in ("AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")))
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
 # In the globals of __main__, where tools look up the names that annotations use.
 _RUN = """
@@ -89,6 +90,14 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
 
 def test_both_readmes_show_the_same_code() -> None:
     english, chinese = ([(fence.language, fence.code) for fence in fences(path)] for path in _READMES)
+    assert english == chinese
+
+
+def test_both_readmes_have_the_same_sections() -> None:
+    english, chinese = (
+        re.findall(r"^(#+|\| ---.*|- \*\*) ?", _FENCED.sub("", path.read_text("utf-8")), re.MULTILINE)
+        for path in _READMES
+    )
     assert english == chinese
 
 
