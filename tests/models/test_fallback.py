@@ -10,7 +10,7 @@ from talaria.core.messages import AssistantMessage, Reasoning, Text, UserMessage
 from talaria.models.call_limits import CallLimits
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
-from talaria.ports.model import Answer, Downgraded, ModelRequest, Prompt, Restart
+from talaria.ports.model import Answer, Downgraded, ModelRequest, Prompt, Restart, ToolSpec
 from talaria.ports.profile import Profile
 from tests.models.fakes import Canned, CannedTransport, NotingClock, ask, collect
 from tests.models.test_gateway import HELLO, failing
@@ -148,3 +148,12 @@ async def test_busy_is_an_answer() -> None:
     with pytest.raises(Overloaded, match="busy") as caught:
         await collect(gateway.stream(ask()))
     assert caught.value.retry_after == 60
+
+
+async def test_a_model_that_cannot_do_what_is_asked_takes_nobodys_place() -> None:
+    unable = Route("other", "http://y", retries=0, profile_of=lambda _: Profile(tools=False))
+    request = ModelRequest("gpt-x", Prompt("", (ToolSpec("look", "Look.", {"type": "object"}),), ask().prompt.messages))
+    scene = Scene(DOWN, DOWN, hello(), hello(), routes=(FIRST, unable, OTHERS[1]))
+    assert (await scene.said(request))[-1].message.model == "third-1"
+    assert (await scene.said(request))[-1].message.model == "third-1"
+    assert scene.models == ["gpt-x", "gpt-x", "third-1", "third-1"]

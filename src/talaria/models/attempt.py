@@ -89,6 +89,8 @@ class Attempt:
                 deltas = self._decoder.feed(data) if data else self._end()
             except ModelError as error:
                 raise self._masked(error) from error
+            except RecursionError as error:
+                raise ModelUnavailable("the model provider's answer is nested too deeply to be read") from error
             if deltas:
                 return deltas
         return None
@@ -125,7 +127,7 @@ class Attempt:
         """The connection broke: an answer that was whole by then is taken all the same."""
         try:
             self._end()
-        except ModelError:
+        except (ModelError, RecursionError):
             raise self._masked(
                 StreamTruncated("the connection to the model provider broke", operator=error.operator)
             ) from error

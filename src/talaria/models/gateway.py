@@ -14,7 +14,7 @@ from talaria.models.attempt import Attempt
 from talaria.models.call_limits import CallLimits
 from talaria.models.course import Choice, Course
 from talaria.models.dialects import make_dialect
-from talaria.models.negotiation import negotiate
+from talaria.models.negotiation import missing, negotiate
 from talaria.models.provider import Provider
 from talaria.models.routes import Route, find_route
 from talaria.ports.clock import Clock
@@ -70,7 +70,7 @@ class Gateway:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
         """Yield what came in each network read, and the answer last; see the port."""
         with self._limits.place(request.run_id):
-            course = self._course(request.model)
+            course = self._course(request)
             while True:
                 connection, provider = course.connection, course.provider
                 asked, downgraded = negotiate(_of(request, course), connection.profile)
@@ -107,11 +107,14 @@ class Gateway:
             await provider.turnstile.close()
         await self._transport.close()
 
-    def _course(self, model: str) -> Course:
-        route = self.route(model)
-        names = (model, *route.fallback)
-        choices = [Choice(name, self._providers[self.route(name).prefix]) for name in names]
-        return Course(choices, self._clock, self._jitter)
+    def _course(self, request: ModelRequest) -> Course:
+        """A model that cannot do what the request is for takes nobody's place."""
+        places = [self._choice(name) for name in self.route(request.model).fallback]
+        able = [place for place in places if not missing(request, place.provider.route.profile_of(place.model))]
+        return Course([self._choice(request.model), *able], self._clock, self._jitter)
+
+    def _choice(self, model: str) -> Choice:
+        return Choice(model, self._providers[self.route(model).prefix])
 
 
 def _of(request: ModelRequest, course: Course) -> ModelRequest:

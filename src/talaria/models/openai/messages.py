@@ -1,6 +1,5 @@
 """Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
 
-import re
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -17,16 +16,16 @@ from talaria.core.messages import (
     UserPart,
 )
 from talaria.models.calls import is_object
-from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.reasoning import reasoning_members
 from talaria.models.plain_schema import plain_schema
+from talaria.models.sent_calls import CallIds, sent_name
 from talaria.models.shown import shown
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 NOTHING: Final = "(no output)"
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+LONGEST_ID: Final = 40
 UNANSWERED: Final = "(no answer)"
 _encode = msgspec.json.Encoder().encode
 
@@ -39,7 +38,7 @@ class EncodedPrompt:
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids = CallIds(profile.call_id_length)
+        self._ids = CallIds(LONGEST_ID, exact=profile.call_id_length)
         self._count = 0
         self._last = ""
         self.messages = bytearray()
@@ -88,7 +87,6 @@ class EncodedPrompt:
             written["content"] = text or (None if self._profile.empty_content == "null" else "")
         written |= reasoning_members(message, self._issuer, self._profile)
         if calls:
-            self._ids.learn(calls)
             written["tool_calls"] = self._calls(calls)
         return written
 
@@ -99,8 +97,8 @@ class EncodedPrompt:
         return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": sent_arguments(call.arguments)}
-        return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
+        function = {"name": sent_name(call.name), "arguments": sent_arguments(call.arguments)}
+        return {**payload, "id": self._ids.name(call), "type": "function", "function": function}
 
 
 def sent_arguments(text: str) -> str:

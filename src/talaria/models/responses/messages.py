@@ -16,13 +16,14 @@ from talaria.core.messages import (
     UserMessage,
     UserPart,
 )
-from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.messages import NOTHING, sent_arguments
+from talaria.models.sent_calls import CallIds, sent_name
 from talaria.models.shown import shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 _encode = msgspec.json.Encoder().encode
+LONGEST_ID = 64
 _ITS_PLACE = frozenset(("id", "status"))
 
 
@@ -34,7 +35,7 @@ class EncodedInput:
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids = CallIds(profile.call_id_length)
+        self._ids = CallIds(LONGEST_ID, exact=profile.call_id_length)
         self._count = 0
         self.items = bytearray()
         self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
@@ -76,7 +77,6 @@ class EncodedInput:
         parts = list(message.parts)
         while parts and isinstance(parts[-1], Reasoning):
             parts.pop()
-        self._ids.learn(message.calls)
         thoughts = {at: item for at, part in enumerate(parts) if (item := self._reasoning(part, message))}
         items: list[dict[str, Any]] = []
         for at, part in enumerate(parts):
@@ -109,8 +109,8 @@ class EncodedInput:
         return {
             **own,
             "type": "function_call",
-            "call_id": self._ids.of(call.id),
-            "name": call.name,
+            "call_id": self._ids.name(call),
+            "name": sent_name(call.name),
             "arguments": arguments,
         }
 
