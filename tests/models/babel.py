@@ -1,7 +1,7 @@
 """One server that speaks every dialect, each under a path of its own, and checks every request it gets."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -149,7 +149,7 @@ def _responses(act: Act, speaker: str, number: int) -> list[Any]:
             {"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": signature_of(speaker)}
         )
     if act.text:
-        content = [{"type": "output_text", "text": act.text, "annotations": []}]
+        content = [{"type": "output_text", "text": act.text, "annotations": list[Any]()}]
         items.append({"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content})
     for index, call in enumerate(act.calls):
         fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
@@ -182,8 +182,3 @@ _WRITERS: dict[str, Callable[[Act, str, int], list[Any]]] = {
     "responses": _responses,
     "mapped": _mapped,
 }
-
-
-def acts_of(*acts: Act) -> Sequence[Act]:
-    """The acts of a turn: those with calls are answered with the next."""
-    return acts

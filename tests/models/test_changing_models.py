@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from talaria import Agent, Principal, Runtime, tool
@@ -42,10 +42,12 @@ ARGUMENTS = st.sampled_from(
 )  # fmt: skip
 CALLS = st.builds(Wrote, IDS, NAMES, ARGUMENTS)
 TEXTS = st.sampled_from(["", "", " ", "\n", "Well.", "天气很好 👋", "\x00"])
-ACTS = st.builds(
-    Act, TEXTS, st.sampled_from(["", "", "Hm.", " "]), st.lists(CALLS, max_size=3).map(tuple), st.sampled_from([False] * 6 + [True])
-)
-TURNS = st.tuples(st.sampled_from(sorted(MODELS)), st.lists(ACTS, min_size=1, max_size=4), st.sampled_from(["approve", "decline", "cancel"]))
+THOUGHTS = st.sampled_from(["", "", "Hm.", " "])
+BREAKS = st.sampled_from([False] * 6 + [True])
+ACTS = st.builds(Act, TEXTS, THOUGHTS, st.lists(CALLS, max_size=3).map(tuple), BREAKS)
+DECISIONS = st.sampled_from(["approve", "decline", "cancel"])
+TURNS = st.tuples(st.sampled_from(sorted(MODELS)), st.lists(ACTS, min_size=1, max_size=4), DECISIONS)
+ODD = [Wrote(id_, "查询 天气", "[1]") for id_ in ("", "", "x" * 200, "查询|fc_1", "x" * 200)]
 
 
 async def _turn(runtime: Runtime, babel: Babel, model: str, acts: list[Act], decision: str) -> None:
@@ -75,8 +77,43 @@ async def _converse(turns: list[Any]) -> list[str]:
     return babel.wrong
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(TURNS, min_size=2, max_size=6))
+async def _ask_each(history: list[dict[str, Any]]) -> list[str]:
+    babel = Babel()
+    async with Serving(babel.answer) as url:
+        config = {"store": {"url": "memory://"}, "models": routes(url)}
+        made = await asyncio.to_thread(Runtime, config, tools=[look, fail, pay])
+        async with made as runtime:
+            for model in MODELS.values():
+                fields: dict[str, Any] = {"model_name": model, "use_server_memory": False, "history": history}
+                await runtime.run(CLERK, "Go on.", principal=ANN, **fields)
+    return babel.wrong
+
+
+@example([(model, [Act("", "Hm.", tuple(ODD))], "approve") for model in (*MODELS, *MODELS)])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(TURNS, min_size=2, max_size=5))
 def test_every_request_is_valid_whichever_model_gets_it(turns: list[Any]) -> None:
     wrong = asyncio.run(_converse(turns))
+    assert not wrong, wrong[0]
+
+
+HISTORY_CALLS = st.fixed_dictionaries({"id": IDS, "name": st.just("") | NAMES, "arguments": ARGUMENTS})
+HISTORY = st.lists(
+    st.one_of(
+        st.fixed_dictionaries({"role": st.sampled_from(["system", "user"]), "content": TEXTS}),
+        st.fixed_dictionaries(
+            {"role": st.just("assistant"), "content": TEXTS, "tool_calls": st.lists(HISTORY_CALLS, max_size=3)}
+        ),
+        st.fixed_dictionaries({"role": st.just("tool"), "content": TEXTS, "tool_call_id": IDS}),
+    ),
+    max_size=6,
+)
+TWICE = {"id": "a", "name": "look", "arguments": "{}"}
+
+
+@example([{"role": "assistant", "tool_calls": [TWICE, TWICE]}, {"role": "tool", "content": "1", "tool_call_id": "a"}])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@given(HISTORY)
+def test_every_history_that_a_client_brings_is_made_valid(history: list[dict[str, Any]]) -> None:
+    wrong = asyncio.run(_ask_each(history))
     assert not wrong, wrong[0]

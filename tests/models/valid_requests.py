@@ -1,4 +1,4 @@
-"""What providers refuse with HTTP 400, as one strict check of requests for each dialect: rules out of their documents."""
+"""What providers refuse with HTTP 400: one strict check of requests for each dialect, by the rules of the documents."""
 
 import json
 import re

@@ -38,9 +38,7 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
 def missing(request: ModelRequest, profile: Profile) -> str:
     """Say what a request cannot do without and a model with this profile does not have; "" where there is nothing."""
     if request.prompt.tools and not profile.tools:
-        return (
-            "cannot call tools, at least not in its route's dialect; use another model or dialect, or send tools: []"
-        )
+        return "cannot call tools, at least not in its route's dialect; use another model or dialect, or send tools: []"
     if request.output_schema is not None and not profile.json_schema:
         return "does not keep to a schema; use another model"
     return ""
