@@ -37,8 +37,8 @@ IDS = st.sampled_from(
 )
 NAMES = st.sampled_from(["look", "look", "look", "fail", "pay", "查询天气", "n" * 100, "no such tool", "Look", "a.b"])
 ARGUMENTS = st.sampled_from(
-    ['{"q":"a"}', '{"q":"huge"}', '{"q":"blank"}', '{"q":"none"}', '{"q":"odd"}', "", "{}", "[1]", '{"q":', "null", '"x"',
-     '{"amount":1}', '{"q": "\\ud800"}', '{"q":NaN}', "{'q': 'a'}"]
+    ['{"q":"a"}', '{"q":"huge"}', '{"q":"blank"}', '{"q":"none"}', '{"q":"odd"}', "", "{}", "[1]", '{"q":',
+     "null", '"x"', '{"amount":1}', '{"q": "\\ud800"}', '{"q":NaN}', "{'q': 'a'}"]
 )  # fmt: skip
 CALLS = st.builds(Wrote, IDS, NAMES, ARGUMENTS)
 TEXTS = st.sampled_from(["", "", " ", "\n", "Well.", "天气很好 👋", "\x00"])
