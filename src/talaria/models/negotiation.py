@@ -16,8 +16,8 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
     Raises:
         CapabilityMissing: the model cannot do what the request is for.
     """
-    if lacks := missing(request, profile):
-        raise CapabilityMissing(f"the model {request.model} {lacks}")
+    if lacking := missing(request, profile):
+        raise CapabilityMissing(lacking)
     left: list[str] = []
     changed = {**_thinking(request, profile, left)}
     thinks = _thinks(profile, changed.get("thinking", request.thinking))
@@ -36,11 +36,14 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
 
 
 def missing(request: ModelRequest, profile: Profile) -> str:
-    """Say what a request cannot do without and a model with this profile does not have; "" where there is nothing."""
+    """Say what a model with this profile cannot do though the request is for it; empty when there is nothing."""
     if request.prompt.tools and not profile.tools:
-        return "cannot call tools, at least not in its route's dialect; use another model or dialect, or send tools: []"
+        return (
+            f"the model {request.model} cannot call tools, at least not in its route's dialect; "
+            "use another model or dialect, or send tools: []"
+        )
     if request.output_schema is not None and not profile.json_schema:
-        return "does not keep to a schema; use another model"
+        return f"the model {request.model} does not keep to a schema; use another model"
     return ""
 
 
