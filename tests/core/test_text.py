@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talaria.core.text import TextJoiner, loads, loads_raw, valid_json, valid_text
+from talaria.core.text import TextJoiner, loads, loads_raw, printable, valid_json, valid_text
 
 dirty = st.text(
     st.one_of(
@@ -115,3 +115,7 @@ def test_the_last_of_two_equal_keys_counts_and_halves_wait_for_their_other_half(
     assert loads_raw('"\\ud83d"') == "\ud83d"
     assert loads('"\\ud83d"') == "\ufffd"
     assert loads("[1e999, -Infinity, NaN]") == [None, None, None]
+
+
+def test_a_terminal_is_told_nothing_but_text() -> None:
+    assert printable("a\x1b[2J\r\x9b1m\u202eb\tc\n") == "a\ufffd[2J\ufffd\ufffd1m\ufffdb\tc\n"

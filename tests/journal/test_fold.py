@@ -209,3 +209,14 @@ def test_variables_are_set_and_removed_whatever_the_run_does() -> None:
     assert folded([FULL[0], is_set(1), is_set([2])]).variables == {"cart": [2]}
     assert folded([FULL[0], is_set(1), is_set(None)]).variables == {}
     assert folded([FULL[0], is_set(1), FULL[0]]).variables == {"cart": 1}
+
+
+def test_two_calls_of_one_id_in_a_message_get_two() -> None:
+    asked = AssistantMessage((ToolCall("a", "search"), ToolCall("a", "buy"), ToolCall("a_2", "sell")))
+    once = normalise([asked, ToolMessage("a", "search", "found")])
+    first, second, third = (message for message in once if isinstance(message, ToolMessage))
+    assert isinstance(once[0], AssistantMessage)
+    assert [call.id for call in once[0].calls] == ["a", "a_3", "a_2"]
+    assert (first.call_id, first.text) == ("a", "found")
+    assert (second.call_id, third.call_id) == ("a_3", "a_2")
+    assert normalise(once) == once

@@ -73,3 +73,16 @@ def test_text_comes_through_unchanged(texts: list[str]) -> None:
     ]
     body = sse([*map(json.dumps, said), '{"type":"message_stop"}'])
     assert decoded([body], AnthropicDecoder)[1]["text"] == "".join(texts).replace("\x00", "\ufffd")
+
+
+def test_a_block_without_a_name_is_no_call() -> None:
+    start = {
+        "type": "content_block_start",
+        "index": 0,
+        "content_block": {"type": "tool_use", "id": "a", "input": {"q": 1}},
+    }
+    stop = {"type": "content_block_stop", "index": 0}
+    over = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}
+    decoder = AnthropicDecoder("test")
+    decoder.feed(sse([*map(json.dumps, (start, stop, over))]))
+    assert decoder.end()[1].message.calls == ()

@@ -244,3 +244,35 @@ async def test_without_a_report_usage_is_estimated_and_says_so() -> None:
 async def test_an_unknown_finish_reason_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert (await Scene(Canned([chunk("x", "eos_token")])).outcome())[-1].finish == "stop"
     assert "'eos_token' is not known" in caplog.text
+
+
+@pytest.mark.parametrize("depth", [600, 100_000])
+async def test_an_answer_that_is_nested_too_deeply_is_a_failed_attempt(depth: int) -> None:
+    arguments = b'{"a":' * depth + b"1" + b"}" * depth
+    call = b'{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":%b}}]}}]}'
+    transport = CannedTransport([Canned([b"data: %b\n\n" % (call % arguments)])])
+    with pytest.raises(ModelUnavailable, match="nested too deeply"):
+        await collect(Gateway([Route("gpt", "http://x", retries=0)], transport, NotingClock()).stream(ask()))
+
+
+async def test_an_answer_without_end_is_given_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("talaria.models.attempt.LONGEST_REPLY", 1_000)
+    reply = Canned([HELLO.pieces[0]] * 1_000, hangs=True)
+    transport = CannedTransport([reply])
+    with pytest.raises(ModelRejected, match="does not end"):
+        await collect(Gateway([Route("gpt", "http://x")], transport, NotingClock()).stream(ask()))
+    assert reply.closed
+
+
+async def test_keys_are_masked_in_notes_and_after_the_word_bearer(caplog: pytest.LogCaptureFixture) -> None:
+    key, own = "sk-secret-123", "sk-secret-456"
+    route = Route("gpt", "http://x", api_keys=(key,), headers=(("authorization", f"Bearer {own}"),), retries=0)
+    odd = Canned([b'data: {"choices":[{"delta":{"content":"a"},"finish_reason":"%b"}]}\n\n' % key.encode()])
+    refused = Canned([b'{"error":{"message":"no such key: %b"}}' % own.encode()], status=401)
+    gateway = Gateway([route], CannedTransport([odd, refused]), NotingClock())
+    await collect(gateway.stream(ask()))
+    with pytest.raises(ModelRejected) as caught:
+        await collect(gateway.stream(ask()))
+    assert "no such key: [masked]" in caught.value.operator
+    assert "[masked]" in caplog.text
+    assert key not in caplog.text

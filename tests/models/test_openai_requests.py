@@ -166,8 +166,8 @@ def test_a_message_of_reasoning_only_is_left_out() -> None:
 def test_one_id_given_to_two_calls_goes_back_once() -> None:
     calls = (ToolCall("r1", "search", "{}", "call_0"), ToolCall("r2", "search", "{}", "call_0"))
     sent = messages([GO, AssistantMessage(calls), ToolMessage("r1", "search", "1"), ToolMessage("r2", "search", "2")])
-    assert [entry["id"] for entry in sent[1]["tool_calls"]] == ["call_0", "r2"]
-    assert [message["tool_call_id"] for message in sent[2:]] == ["call_0", "r2"]
+    assert [entry["id"] for entry in sent[1]["tool_calls"]] == ["call_0", "call_0_2"]
+    assert [message["tool_call_id"] for message in sent[2:]] == ["call_0", "call_0_2"]
 
 
 def test_arguments_that_are_no_json_go_back_as_json() -> None:

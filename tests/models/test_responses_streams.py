@@ -12,7 +12,7 @@ from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.ports.model import ReasoningDelta, TextDelta
 from tests.models.field_cases import splits
 from tests.models.responses_streams import openai_streams, streams
-from tests.models.responses_wire import Stream, decoded
+from tests.models.responses_wire import Stream, call, created, decoded, done, ended, sse
 
 ALL = streams()
 OPENAI = openai_streams()
@@ -99,3 +99,12 @@ def test_silent_thinking_is_not_yet_an_answer() -> None:
     assert decoder.progress == "answering"
     decoder.feed(stream.body[-100:])
     assert decoder.progress == "done"
+
+
+@pytest.mark.parametrize("ids", [("", "", "c"), ("a", "a", "c"), ("a", "a", "a"), ("", "", "")])
+def test_calls_of_one_id_are_each_run_once_though_no_item_was_announced(ids: tuple[str, ...]) -> None:
+    items = [call(id_, f'{{"q":{at}}}', id=f"fc_{at}") for at, id_ in enumerate(ids)]
+    decoder = ResponsesDecoder("issuer")
+    decoder.feed(sse([*created(), *(done(item, at) for at, item in enumerate(items)), ended("completed", items)]))
+    calls = decoder.end()[1].message.calls
+    assert [each.arguments for each in calls] == ['{"q":0}', '{"q":1}', '{"q":2}']

@@ -1,5 +1,7 @@
 """Retry-After in all its forms, and what is made of it."""
 
+import time
+
 import pytest
 
 from talaria.core.errors import ModelRejected, ModelUnavailable, StreamTruncated
@@ -58,3 +60,13 @@ def test_what_the_provider_asks_for_is_waited_up_to_a_minute_each_and_two_in_all
 def test_a_refused_request_is_not_sent_again_and_a_truncated_stream_is() -> None:
     assert Retries(5).next_wait(ModelRejected("no")) is None
     assert Retries(5).next_wait(StreamTruncated("half")) is not None
+
+
+def test_a_date_that_names_no_zone_is_in_utc_wherever_this_machine_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert retry_after([("retry-after", "Mon, 30 Nov 2026 12:00:07")], NOW) == 7
+    finally:
+        monkeypatch.undo()
+        time.tzset()

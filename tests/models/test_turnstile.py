@@ -87,3 +87,20 @@ async def test_who_leaves_the_line_holds_nobody_up() -> None:
         await waiting
     await settled()
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "turnstile"]
+
+
+async def test_who_has_gone_is_in_nobodys_way() -> None:
+    clock = FakeClock()
+    stile = Turnstile(None, 100, clock)
+    await stile.enter("alice", 60, 1)
+    large = asyncio.create_task(stile.enter("alice", 90, 1_000))
+    await settled()
+    small = asyncio.create_task(stile.enter("bob", 30, 1_000))
+    await settled()
+    assert not small.done()
+    large.cancel()
+    await settled()
+    assert small.done()
+    with pytest.raises(asyncio.CancelledError):
+        await large
+    await stile.close()

@@ -8,7 +8,7 @@ import pytest
 from talaria import Agent, AgentRequest, AgentRuntime, ChatEvent, Reply, Session, agent, tool
 from talaria.agents.own import OwnSpec
 from talaria.core.errors import ModelUnavailable
-from talaria.core.messages import AssistantMessage, Message, Text, UserMessage
+from talaria.core.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, UserMessage
 from talaria.journal.entries import AgentSaid, ApprovalRequested, StepFinished
 from talaria.testing.agents import bench
 from talaria.testing.clock import FakeClock
@@ -444,3 +444,20 @@ async def test_the_conversation_that_an_agent_gets_is_that_before_its_turn() -> 
         run = await here.send("And you?", agent="own")
         await here.decide(await here.question(run))
         assert text_of(await here.events(run)) == "Hi | Hello. | And you?"
+
+
+async def test_a_conversation_of_an_agents_own_is_made_valid() -> None:
+    """One that keeps only the newest messages cuts between calls and results."""
+
+    async def forgetful(request: AgentRequest, session: Session) -> Reply:
+        asked = AssistantMessage((ToolCall("b", "sell"), ToolCall("c", "sell")))
+        history = [ToolMessage("a", "sell", "lost"), asked, ToolMessage("c", "sell", "sold")]
+        return Reply((await request.models.ask([*history, UserMessage((Text("go on"),))])).text)
+
+    model = ScriptedModel(Say("Done."))
+    async with world(model, agents=[own(forgetful)]) as here:
+        events = await here.events(await here.send("Go.", agent="own"))
+    assert text_of(events) == "Done."
+    assert [type(message).__name__ for message in model.requests[0].prompt.messages] == [
+        *("AssistantMessage", "ToolMessage", "ToolMessage", "UserMessage")
+    ]

@@ -320,3 +320,9 @@ async def test_a_tool_knows_whom_it_serves() -> None:
     assert "s3cret" not in repr(ctx)
     assert ctx.idempotency_key == f"{run_id}/{ctx.tool_call_id}"
     assert ctx.deadline is not None
+
+
+async def test_a_call_without_a_name_is_no_answer_but_a_call_of_no_tool() -> None:
+    async with world(ScriptedModel(Call("", {}), Say("Sorry.")), tools=[raiser(ValueError())]) as here:
+        events = await here.events(await here.send())
+        assert end_of(events) == ("finish", "stop")

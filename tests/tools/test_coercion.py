@@ -44,6 +44,7 @@ def exactly(found: Any, wanted: Any) -> bool:
         ({"type": "integer"}, " -5 ", -5),
         ({"type": "integer"}, "5.0", 5),
         ({"type": "integer"}, "1e3", 1000),
+        ({"type": "integer"}, "1.0000", 1),
         ({"type": "integer"}, "123456789012345678901234567890", 123456789012345678901234567890),
         ({"type": "integer"}, 5.0, 5.0),
         ({"type": "number"}, "5.10", 5.1),
@@ -360,3 +361,8 @@ def test_a_hand_written_schema_has_aliases_too() -> None:
     schema = {"type": "object", "properties": {"it": {"$ref": "#/$defs/c"}}, "$defs": {"c": {"enum": ["red"]}}}
     declared = Tool("colours", "Colours.", schema, dict[str, Any], aliases={"it": {"rouge": "red"}})
     assert read_arguments(declared, '{"it": "Rouge"}').values == {"it": "red"}
+
+
+@pytest.mark.parametrize("text", ["1.000", "-12.000", " 100.000 "])
+def test_what_is_a_thousand_to_some_is_refused_as_a_whole_number(text: str) -> None:
+    assert "integer" in refused({"type": "integer"}, text)

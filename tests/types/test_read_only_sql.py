@@ -56,6 +56,7 @@ MYSQL = (
     "DESCRIBE t",
     "EXPLAIN FORMAT=TREE SELECT 1",
     "SELECT 5--1",
+    "SELECT 'it''s', 'a\\\\', 'b\\n'",
 )
 TAKEN = [
     *(("postgres", each) for each in POSTGRES),
@@ -139,6 +140,8 @@ REFUSED: list[tuple[Dialect, str]] = [
     ("sqlite", "SHOW TABLES"),
     ("mysql", "SELECT 1 /* /* */ ; DELETE FROM t -- */"),
     ("mysql", "SELECT 1 --1; DELETE FROM t"),
+    ("mysql", "SELECT '\\' INTO OUTFILE \"/tmp/x\" -- '"),
+    ("mysql", "SELECT 'a\\\\\\' INTO OUTFILE 0x2f -- '"),
     ("mysql", "SELECT /*!50000 1 INTO OUTFILE '/tmp/x' */"),
     ("mysql", "SELECT 1 /*M! INTO OUTFILE '/tmp/x' */"),
     ("mysql", "/*!50000 DELETE FROM t */"),
@@ -169,7 +172,11 @@ def test_functions_that_only_read_are_known_from_those_that_do_more() -> None:
     does = (
         "PG_SLEEP_FOR lo_import lo_unlink pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file pg_file_write "
         "pg_terminate_backend pg_reload_conf pg_advisory_lock dblink_exec get_lock load_file benchmark sys_exec eval "
-        "pg_logical_emit_message pg_backup_start pg_start_backup pg_switch_wal txid_current writefile"
+        "pg_logical_emit_message pg_backup_start pg_start_backup pg_switch_wal txid_current writefile "
+        "pg_stat_statements_reset pg_prewarm pg_sync_replication_slots pg_restore_relation_stats "
+        "pg_clear_attribute_stats pg_nextoid binary_upgrade_set_next_pg_type_oid query_export_to_s3 "
+        "run_command_on_workers pg_background_launch version_tokens_set service_release_locks set_firewall_mode "
+        "load_rewrite_rules spider_direct_sql mroonga_command innodb_redo_log_archive_start masking_dictionary_term_add"
     )
     assert [name for name in does.split() if not has_effects(name)] == []
 

@@ -76,7 +76,7 @@ def _must_stop(run: RunState, now: int) -> Stop | None:
 
 
 def _for_calls(state: SessionState, run: RunState, now: int) -> Action:
-    if any(call.call.name == run.answers_by for call in run.open_calls()):
+    if any(run.is_answer(call.call) for call in run.open_calls()):
         return JudgeAnswer()
     expired = tuple(asked for asked in state.approvals.values() if asked.expires_at <= now)
     if expired:

@@ -12,6 +12,7 @@ from talaria.agents.tool_step import run_tools
 from talaria.core.errors import ModelError, OutputInvalid, TalariaError
 from talaria.core.messages import AssistantMessage, Message, Reasoning, Text, ToolCall, ToolMessage
 from talaria.journal.entries import AgentSaid, ApprovalResolved, ModelFinished, StepFinished
+from talaria.journal.history import normalise
 from talaria.ports.model import Answer, Finish, ModelRequest, Prompt, ToolSpec
 
 
@@ -51,7 +52,7 @@ class OwnTurn:
         recorded = run.steps.get(step)
         if recorded is not None:
             return recorded.message
-        key, prompt = session.state.key, Prompt(system, tools, messages)
+        key, prompt = session.state.key, Prompt(system, tools, normalise(messages))
         answer = await self._answer(
             ModelRequest(model or run.turn.model, prompt, user=key.user, assistant=key.assistant, run_id=run.id)
         )

@@ -6,6 +6,7 @@ import asyncio
 from talaria.cli import doctor_routes
 from talaria.cli.recorded import add_source, settings_of, stored_run
 from talaria.core.errors import ConfigurationError
+from talaria.core.text import printable
 from talaria.diagnosis.report import report
 from talaria.journal.recorded import RecordedRun
 from talaria.runtime.catalog import load_catalog
@@ -29,7 +30,7 @@ def explain(options: argparse.Namespace) -> int:
     """Print the report on a run."""
     settings = settings_of(options)
     run: RecordedRun = asyncio.run(stored_run(settings, options.run))
-    print(report(run, _registered(settings)))
+    print(printable(report(run, _registered(settings))))
     return 0
 
 

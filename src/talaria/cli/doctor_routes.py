@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Sequence
 
 from talaria.cli.recorded import settings_of
+from talaria.core.text import printable
 from talaria.models.trial import Trial
 from talaria.runtime.trials import try_models
 
@@ -23,7 +24,7 @@ def check_routes(options: argparse.Namespace) -> int:
     print("\n".join(_table([HEAD, *map(_row, trials)])))
     for trial in trials:
         for note in dict.fromkeys(trial.notes):
-            print(f"- {trial.model if trial.model != '?' else repr(trial.route)}: {note}")
+            print(f"- {trial.model if trial.model != '?' else repr(trial.route)}: {printable(note)}")
     has_failed = any(trial.has_failed for trial in trials)
     print("\nSomething failed; see above." if has_failed else "\nAll is well.")
     return FAILED if has_failed else 0

@@ -9,6 +9,7 @@ import msgspec
 
 _BAD = re.compile("[\x00\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _HIGH = ("\ud800", "\udbff")
 _TOO_DEEP = "JSON nested too deeply"
 _decode = msgspec.json.Decoder().decode
@@ -25,6 +26,11 @@ def valid_text(text: str) -> str:
 
 def _join(match: re.Match[str]) -> str:
     return match[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def printable(text: str) -> str:
+    """Return `text` with nothing in it that a terminal would take for a command: what models wrote is shown there."""
+    return _COMMANDS.sub("\ufffd", text)
 
 
 class TextJoiner:

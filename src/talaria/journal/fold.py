@@ -199,7 +199,7 @@ def _cut(message: AssistantMessage) -> AssistantMessage:
 
 def _add_call(run: RunState, call: ToolCall, round_: int) -> None:
     run.call_ids.add(call.id)
-    if call.name == run.answers_by:  # no tool's call: it counts as none
+    if run.is_answer(call):  # no tool's call: it counts as none
         run.calls[call.id] = CallState(call, call.arguments, run.call_count, 0)
         return
     run.call_count += 1

@@ -1,6 +1,9 @@
 """History that a client brings along, made valid for every provider."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
+
+import msgspec
 
 from talaria.core.messages import AssistantMessage, Message, ToolCall, ToolMessage
 
@@ -11,15 +14,42 @@ def normalise(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with exactly one tool message after each call, in the order of the calls.
 
     A late result moves to its call, a second one and one without a call are left out, a missing one is said to be
-    unknown. The assistant message is never left out. Normalising twice gives the same list.
+    unknown. The assistant message is never left out. Of two calls of one id in a message, the second gets another.
+    Normalising twice gives the same list.
     """
     out: list[Message] = []
+    messages = [_distinct(message) for message in messages]
     answers = _answers(messages)
     for at, message in enumerate(messages):
         if not isinstance(message, ToolMessage):
             out.append(message)
             out.extend(answers.get(at, ()))
     return out
+
+
+def _distinct(message: Message) -> Message:
+    """The message with calls of different ids."""
+    if not isinstance(message, AssistantMessage):
+        return message
+    taken = {call.id for call in message.calls}
+    if len(taken) == len(message.calls):
+        return message
+    seen: set[str] = set()
+    return AssistantMessage(
+        tuple(_renamed(part, seen, taken) if isinstance(part, ToolCall) else part for part in message.parts),
+        message.model,
+        message.incomplete,
+    )
+
+
+def _renamed(call: ToolCall, seen: set[str], taken: set[str]) -> ToolCall:
+    """The call, with an id of its own if its id was seen before."""
+    if call.id in seen:
+        fresh = next(name for number in count(2) if (name := f"{call.id}_{number}") not in taken)
+        taken.add(fresh)
+        return msgspec.structs.replace(call, id=fresh)
+    seen.add(call.id)
+    return call
 
 
 def _answers(messages: Sequence[Message]) -> dict[int, list[Message]]:

@@ -105,6 +105,10 @@ class RunState(msgspec.Struct):
         """The tool that takes the final answer, or an empty string."""
         return self.turn.output.tool if self.turn.output is not None else ""
 
+    def is_answer(self, call: ToolCall) -> bool:
+        """Whether a call gives the final answer instead of running a tool."""
+        return bool(self.answers_by) and call.name == self.answers_by
+
     @property
     def ends_at(self) -> int:
         """When the time of this run is up, should it go on running, in ms."""

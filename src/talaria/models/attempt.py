@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from talaria.core.errors import ModelError, ModelUnavailable, StreamTruncated
+from talaria.core.errors import ModelError, ModelRejected, ModelUnavailable, StreamTruncated
 from talaria.models import failures
 from talaria.models.retry_after import retry_after
 from talaria.models.routes import Route
@@ -21,6 +21,8 @@ from talaria.ports.model import (
 )
 
 LONGEST_ERROR = 65_536
+LONGEST_REPLY = 256 * 1024 * 1024
+"""Bytes. A million tokens, each in an event of its own, take less."""
 ERROR_TIMEOUT = 10.0
 GRACE = 1.0
 """Seconds to wait, once the answer is over, for the end of the body that lets the connection be used again."""
@@ -43,6 +45,7 @@ class Attempt:
         self._chunks: AsyncIterator[bytes] | None = None
         self._answer: Answer | None = None
         self._call: HttpCall | None = None
+        self._received = 0
         self.sent = 0
 
     @property
@@ -54,7 +57,7 @@ class Attempt:
     @property
     def notes(self) -> Sequence[str]:
         """What was odd about the reply, for the operator's log."""
-        return self._decoder.notes
+        return [self._route.without_secrets(note) for note in self._decoder.notes]
 
     def write(self, request: ModelRequest) -> None:
         """Write the request; `sent` is how many bytes it has."""
@@ -85,10 +88,15 @@ class Attempt:
         """
         while self._answer is None:
             data = await self._next()
+            self._received += len(data)
+            if self._received > LONGEST_REPLY:
+                raise ModelRejected("the model provider's answer does not end")
             try:
                 deltas = self._decoder.feed(data) if data else self._end()
             except ModelError as error:
                 raise self._masked(error) from error
+            except RecursionError as error:
+                raise ModelUnavailable("the model provider's answer is nested too deeply to be read") from error
             if deltas:
                 return deltas
         return None
@@ -125,7 +133,7 @@ class Attempt:
         """The connection broke: an answer that was whole by then is taken all the same."""
         try:
             self._end()
-        except ModelError:
+        except (ModelError, RecursionError):
             raise self._masked(
                 StreamTruncated("the connection to the model provider broke", operator=error.operator)
             ) from error

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 _SPAN = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?", re.ASCII)
@@ -51,7 +52,10 @@ def _number(text: str) -> float | None:
 
 def _date(text: str, now_ms: int) -> float | None:
     try:
-        return max(parsedate_to_datetime(text).timestamp() - now_ms / 1000, 0.0)
+        when = parsedate_to_datetime(text)
+        if when.tzinfo is None:  # HTTP dates are in UTC, also those that do not say so
+            when = when.replace(tzinfo=UTC)
+        return max(when.timestamp() - now_ms / 1000, 0.0)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
 

@@ -44,8 +44,12 @@ class Route(msgspec.Struct, frozen=True, gc=False):
         return Connection(self.base_url, model, issuer, api_key, self.headers, self.profile_of(model))
 
     def without_secrets(self, text: str) -> str:
-        """Return a text of the provider's with this route's keys masked, should they be in there."""
-        for secret in (*self.api_keys, *(value for _, value in self.headers)):
+        """Return a text of the provider's with this route's keys masked, should they be in there.
+
+        Of a header its value is one, and what follows the last space in it: "Bearer KEY".
+        """
+        values = [value for _, value in self.headers]
+        for secret in (*self.api_keys, *values, *(value.rpartition(" ")[2] for value in values)):
             if len(secret) >= 6:
                 text = text.replace(secret, "[masked]")
         return text

@@ -57,6 +57,9 @@ class Turnstile:
         except TimeoutError as error:
             wait = max(1.0, self._wait_for(tokens) / 1000)
             raise Overloaded("too many model calls at once; try again later", retry_after=wait) from error
+        finally:
+            if place.cancelled():
+                self._look_again()
 
     def settle(self, ticket: Ticket, tokens: int) -> None:
         """Say how many tokens a call took in the end."""
@@ -69,24 +72,29 @@ class Turnstile:
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
+            self._keeper = None
+
+    def _look_again(self) -> None:
+        """Somebody has gone, for whom the keeper may be waiting while the others could pass."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            self._keeper = asyncio.create_task(self._keep(), name="turnstile")
 
     async def _keep(self) -> None:
         """Open for the lines in turn, for as long as there are any."""
-        try:
-            while self._lines:
-                user, line = next(iter(self._lines.items()))
-                tokens, place = line[0]
-                if not place.done() and (wait := self._wait_for(tokens)):
-                    await self._clock.sleep(wait / 1000)
-                    continue
-                line.popleft()
-                del self._lines[user]
-                if line:
-                    self._lines[user] = line  # the next line's turn
-                if not place.done():  # else whoever stood there has gone
-                    place.set_result(self._let(tokens))
-        finally:
-            self._keeper = None
+        while self._lines:
+            user, line = next(iter(self._lines.items()))
+            tokens, place = line[0]
+            if not place.done() and (wait := self._wait_for(tokens)):
+                await self._clock.sleep(wait / 1000)
+                continue
+            line.popleft()
+            del self._lines[user]
+            if line:
+                self._lines[user] = line  # the next line's turn
+            if not place.done():  # else whoever stood there has gone
+                place.set_result(self._let(tokens))
+        self._keeper = None
 
     def _let(self, tokens: int) -> Ticket:
         ticket = Ticket(self._clock.now(), tokens, is_counted=True)

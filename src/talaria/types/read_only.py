@@ -15,6 +15,7 @@ READS: Final = ("SELECT", "WITH", "VALUES", "TABLE", "(")
 NAMES: Final = {"sqlite": "SQLite", "postgres": "PostgreSQL", "mysql": "MySQL"}
 WRITES: Final = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Copy, exp.DDL, exp.Command, exp.NextValueFor)
 _ODD = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
+_ESCAPED_QUOTE = re.compile(r"""(?<!\\)(?:\\\\)*\\['"]""")
 _OPTIONS = re.compile(r"(?:\s+(?:analyze|verbose|query\s+plan|format\s*=\s*\w+)\b|\s*\([\w\s,]*\))*", re.IGNORECASE)
 _NAME = re.compile(r"\s*[\w.`]+\s*;?\s*")
 _PRAGMA = re.compile(r"\s*(?:\w+\s*\.\s*)?(\w+)\s*(\(\s*\w+\s*\)|\(\s*'[^']*'\s*\)|\(\s*\"[^\"]*\"\s*\))?\s*;?\s*")
@@ -32,6 +33,8 @@ def check_read_only(text: str, dialect: Dialect) -> None:
     """
     if _ODD.search(text):
         raise ValueError("holds a control character; give plain SQL")
+    if dialect == "mysql" and _ESCAPED_QUOTE.search(text):  # with NO_BACKSLASH_ESCAPES the string ends there
+        raise ValueError("escapes a quote by a backslash; double the quote instead")
     tokens = _one_statement(text, dialect)
     first, rest = tokens[0].text.upper(), text[tokens[0].end + 1 :]
     if dialect == "sqlite" and first == "PRAGMA":

@@ -90,9 +90,11 @@ class Blocks:
         return tuple(parts), cut
 
     def _is_complete(self, draft: Draft, *, is_cut: bool) -> bool:
+        if not draft.name.strip():
+            return False
         if draft.is_whole:
             return True
-        if draft.index in self._open or not draft.name.strip():
+        if draft.index in self._open:
             return False
         return not is_cut or (draft.is_empty and draft is not self._places[-1][1])
 

@@ -6,8 +6,8 @@ import msgspec
 
 from talaria.core.messages import Image, ToolMessage, UserPart
 from talaria.core.text import loads
-from talaria.models.past_calls import NOTHING
 from talaria.models.plain_schema import schema_for
+from talaria.models.sent_calls import NOTHING
 from talaria.models.shown import shown
 from talaria.ports.model import ToolSpec
 from talaria.ports.profile import Profile

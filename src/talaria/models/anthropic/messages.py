@@ -21,13 +21,13 @@ from talaria.core.messages import (
 )
 from talaria.models.anthropic import content
 from talaria.models.anthropic.content import Block
-from talaria.models.anthropic.ids import Ids
-from talaria.models.past_calls import sent_name
+from talaria.models.sent_calls import CallIds, sent_name
 from talaria.models.shown import parts_of
 from talaria.ports.model import Prompt
 from talaria.ports.profile import Profile
 
 MARK: Final = b',"cache_control":{"type":"ephemeral"}'
+LONGEST_ID: Final = 64
 BEGIN: Final = "(The conversation begins here.)"
 GO_ON: Final = "Go on."
 _THOUGHTS = frozenset(("thinking", "redacted_thinking"))
@@ -54,7 +54,7 @@ class EncodedPrompt:
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids = Ids()
+        self._ids = CallIds(LONGEST_ID, plain=True)
         self._count = 0
         self._messages: list[bytes] = []
         self._role = ""

@@ -13,15 +13,15 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.reasoning import reasoning_members
-from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
 from talaria.models.plain_schema import schema_for
+from talaria.models.sent_calls import NOTHING, CallIds, sent_arguments, sent_name
 from talaria.models.shown import as_text, has_picture, parts_of, shown
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
+LONGEST_ID: Final = 40
 UNANSWERED: Final = "(no answer)"
 _encode = msgspec.json.Encoder().encode
 
@@ -34,7 +34,7 @@ class EncodedPrompt:
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids = CallIds(profile.call_id_length)
+        self._ids = CallIds(LONGEST_ID, exact=profile.call_id_length)
         self._count = 0
         self._last = ""
         self.messages = bytearray()
@@ -82,7 +82,6 @@ class EncodedPrompt:
             written["content"] = text or (None if self._profile.empty_content == "null" else "")
         written |= reasoning_members(message, self._issuer, self._profile)
         if calls:
-            self._ids.learn(calls)
             written["tool_calls"] = self._calls(calls)
         return written
 
@@ -94,7 +93,7 @@ class EncodedPrompt:
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
         function = {"name": sent_name(call.name), "arguments": sent_arguments(call.arguments)}
-        return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
+        return {**payload, "id": self._ids.name(call), "type": "function", "function": function}
 
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:

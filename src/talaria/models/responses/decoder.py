@@ -70,7 +70,7 @@ class ResponsesDecoder(ReplyDecoder):
             case "response.refusal.delta":
                 self._output.at(event, MESSAGE).refuse(as_string(event.delta), out)
             case "response.function_call_arguments.delta":
-                self._output.at(event, CALL).arguments += as_string(event.delta)
+                self._output.at(event, CALL).argue(as_string(event.delta))
             case "response.output_item.added":
                 self._output.begin(event, as_object(event.item))
             case "response.output_item.done":

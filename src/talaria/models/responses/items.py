@@ -22,13 +22,13 @@ _SAID = {
 class Item:
     """One output item. `own` is what a whole one has besides what was said: its issuer's, sent back unchanged."""
 
-    __slots__ = ("_joiner", "_pieces", "_section", "arguments", "call_id", "is_whole", "kind", "name", "own", "refused")
+    __slots__ = ("_joiner", "_pieces", "_section", "_written", "call_id", "is_whole", "kind", "name", "own", "refused")
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.name = ""
         self.call_id = ""
-        self.arguments = ""
+        self._written: list[str] = []
         self.own: dict[str, Any] = {}
         self.is_whole = False
         self.refused = 0
@@ -40,6 +40,15 @@ class Item:
     def text(self) -> str:
         """What was said so far."""
         return "".join(self._pieces)
+
+    @property
+    def arguments(self) -> str:
+        """The argument text so far."""
+        return "".join(self._written)
+
+    def argue(self, piece: str) -> None:
+        """Write a piece of a call's arguments."""
+        self._written.append(piece)
 
     def say(self, piece: str, out: list[Delta]) -> None:
         """Say a piece of text, or of reasoning."""
@@ -98,7 +107,8 @@ class Item:
         text = self.text
         match self.kind:
             case "function_call":
-                arguments = valid_text(self.arguments) if self.arguments.strip() else "{}"
+                written = self.arguments
+                arguments = valid_text(written) if written.strip() else "{}"
                 payload = {issuer: self.own} if self.own else None
                 return ToolCall(valid_text(self.call_id), valid_text(self.name.strip()), arguments, payload=payload)
             case "reasoning":
@@ -113,9 +123,9 @@ class Item:
 
     def _argue(self, arguments: Any) -> None:
         if isinstance(arguments, str):
-            self.arguments = arguments or self.arguments
+            self._written = [arguments] if arguments else self._written
         elif arguments:
-            self.arguments = msgspec.json.encode(valid_json(arguments)).decode()
+            self._written = [msgspec.json.encode(valid_json(arguments)).decode()]
 
 
 def _whole(item: dict[str, Any]) -> str:

@@ -15,14 +15,14 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
-from talaria.models.openai.call_ids import CallIds
-from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
 from talaria.models.plain_schema import schema_for
+from talaria.models.sent_calls import NOTHING, CallIds, sent_arguments, sent_name
 from talaria.models.shown import as_text, has_picture, parts_of, shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 _encode = msgspec.json.Encoder().encode
+LONGEST_ID = 64
 _ITS_PLACE = frozenset(("id", "status"))
 
 
@@ -34,7 +34,7 @@ class EncodedInput:
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
         self._profile = profile
-        self._ids = CallIds(profile.call_id_length)
+        self._ids = CallIds(LONGEST_ID, exact=profile.call_id_length)
         self._count = 0
         self.items = bytearray()
         self.tools = _encode([_tool(tool, profile) for tool in prompt.tools]) if prompt.tools else b""
@@ -75,7 +75,6 @@ class EncodedInput:
         parts = list(message.parts)
         while parts and isinstance(parts[-1], Reasoning):
             parts.pop()
-        self._ids.learn(message.calls)
         thoughts = {at: item for at, part in enumerate(parts) if (item := self._reasoning(part, message))}
         items: list[dict[str, Any]] = []
         for at, part in enumerate(parts):
@@ -106,7 +105,7 @@ class EncodedInput:
         return {
             **self._own(call, bound=bound),
             "type": "function_call",
-            "call_id": self._ids.of(call.id),
+            "call_id": self._ids.name(call),
             "name": sent_name(call.name),
             "arguments": sent_arguments(call.arguments),
         }

@@ -92,10 +92,13 @@ class Output:
         )
 
     def _find(self, event: Event, value: dict[str, Any], kind: str) -> Item | None:
+        """Where there are indices, a new one is another item than a whole one: servers give one id to several calls."""
+        index = event.output_index
         for key in _keys(event, value):
-            if (item := self._known.get(key)) is not None:
+            item = self._known.get(key)
+            if item is not None and (index is None or key == index or not item.is_whole):
                 return item
-        if event.output_index is not None:
+        if index is not None:
             return None
         return next((item for item in reversed(self._items) if item.kind == kind and not item.is_whole), None)
 
@@ -123,4 +126,4 @@ class Output:
 def _keys(event: Event, value: dict[str, Any]) -> list[int | str]:
     """The names of the item that an event is about, the surest first: gateways change ids, llama.cpp has no indices."""
     names = (event.output_index, event.item_id, value.get("id"), value.get("call_id"))
-    return [name for name in names if isinstance(name, (int, str))]
+    return [name for name in names if isinstance(name, int) or (isinstance(name, str) and name)]

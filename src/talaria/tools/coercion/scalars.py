@@ -9,6 +9,7 @@ from talaria.tools.json_text import read_container
 
 LONGEST = 100
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?P<rest>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.000")
 _EXACT = 2**53
 _WHOLE: dict[type, tuple[str, ...]] = {
     bool: ("boolean",),
@@ -41,7 +42,9 @@ def to_number(value: Any) -> Any:
 
 
 def to_integer(value: Any) -> Any:
-    """Read a whole number in a string, also as 5.0 or 1e3."""
+    """Read a whole number in a string, also as 5.0 or 1e3; 1.000 is one to some and a thousand to others."""
+    if isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()):
+        return MISS
     number = to_number(value)
     if isinstance(number, float):
         return int(number) if number.is_integer() and abs(number) <= _EXACT else MISS
