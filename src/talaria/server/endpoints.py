@@ -15,7 +15,11 @@ from talaria.server.requests import ApprovalRequest, CancelRequest
 
 USER = {"userId": "only what belongs to this user"}
 ASSISTANT = {"assistantId": "the session of this assistant"}
-PAGE = {"cursor": "`next` of the page before", "limit": "sessions in a page, 1 to 200"}
+PAGE = {
+    "cursor": "`next` of the page before",
+    "limit": "sessions in a page, 1 to 200",
+    "search": "only sessions with all of these words in their ids or the beginning of their first message",
+}
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
 
@@ -114,9 +118,15 @@ ENDPOINTS = (
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
     ),
-    Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health),
+    Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(
-        "GET", "/readyz", health.readyz, "The server can take runs", answer=answers.Health, problems=("overloaded",)
+        "GET",
+        "/readyz",
+        health.readyz,
+        "The server can take runs",
+        answer=answers.Health,
+        is_public=True,
+        problems=("overloaded",),
     ),
     Endpoint("GET", "/openapi.json", document, "This document"),
 )

@@ -29,7 +29,10 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Talaria", "version": version("talaria-agent"), "description": "Runs LLM agents."},
         "paths": paths,
-        "components": {"schemas": _schemas(endpoints)},
+        "components": {
+            "schemas": _schemas(endpoints),
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 
@@ -43,6 +46,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         operation["parameters"] = parameters
     if endpoint.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": _ref(endpoint.body)}}
+    if not endpoint.is_public:
+        operation["security"] = [{"key": []}, {}]  # which of the two is up to the server's configuration
     return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint)}}
 
 
@@ -62,8 +67,12 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
 
 def _problems(endpoint: Endpoint) -> dict[str, Any]:
     statuses = {STATUS[code]: code for code in (*endpoint.problems, "internal")}
+    if not endpoint.is_public:
+        statuses[401] = "unauthenticated"
+    if "userId" in endpoint.query:
+        statuses[403] = "forbidden"
     if endpoint.body is not None:
-        statuses |= dict.fromkeys((413, 415), "invalid_request")
+        statuses |= dict.fromkeys((408, 413, 415), "invalid_request")
     if endpoint.resumes:
         statuses[400] = "invalid_request"
     return {str(status): _problem(status, statuses[status]) for status in sorted(statuses)}
@@ -73,6 +82,8 @@ def _problem(status: int, code: str) -> dict[str, Any]:
     response: dict[str, Any] = {"description": f"{HTTPStatus(status).phrase}: {code}"}
     if status in (429, 503):
         response["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
+    if status == 401:
+        response["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     return response | {"content": {MEDIA_TYPE: _ref(Problem)}}
 
 
