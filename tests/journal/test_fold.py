@@ -18,6 +18,7 @@ from talaria.journal.entries import (
     RunFinished,
     RunParked,
     RunResumed,
+    SessionExpired,
     TurnStarted,
     VariableSet,
 )

@@ -143,7 +143,7 @@ def test_a_wrong_list_of_keys_is_refused_and_no_key_is_told(auth: dict[str, obje
 
 
 def test_a_public_address_needs_a_login() -> None:
-    with pytest.raises(ConfigurationError, match="auth.kind to keys"):
+    with pytest.raises(ConfigurationError, match=r"auth\.kind to keys"):
         open_socket(Settings(server=ServerSettings(host="0.0.0.0", port=0)))
     settings = read_settings({"auth": AUTH, "server": {"host": "0.0.0.0", "port": 0}}, {})
     open_socket(settings).close()

@@ -75,8 +75,10 @@ class Engine:
 
     def is_at_rest(self, session: str) -> bool:
         """Whether nothing has happened in the session, or in one of its turns without memory, for a while."""
-        busy = (self._owners, self._ready, self._coming, self._warm)
-        return not any(path == session or path.startswith(f"{session}/") for each in busy for path in each)
+        now = self._clock.now()
+        warm = [path for path, (until, _) in self._warm.items() if until > now]
+        busy = (*self._owners, *self._ready, *self._coming, *warm)
+        return not any(path == session or path.startswith(f"{session}/") for path in busy)
 
     async def settle(self, session: str, seconds: float) -> bool:
         """Wait until the session is no longer at work; return whether it came to that in time."""

@@ -67,6 +67,7 @@ class Retention:
             return False
         if not self._engine.is_at_rest(row.key):  # looked at last: a turn that comes from here on finds a new session
             return False
+        self._engine.forget(row.key)
         if self._transcripts is not None:
             self._transcripts.forget(SessionKey.parse(row.key))
         await self._store.journal.delete(row.key)
