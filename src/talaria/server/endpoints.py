@@ -23,14 +23,16 @@ PAGE = {
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
 
-async def document(_: Call) -> Response:
+async def document(call: Call) -> Response:
     """This table, for machines."""
-    return Response(await asyncio.to_thread(_document), media_type="application/json")  # reads the package's version
+    login = call.parts.kit.settings.auth.kind != "none"
+    content = await asyncio.to_thread(_document, login=login)  # reads the package's version
+    return Response(content, media_type="application/json")
 
 
 @cache
-def _document() -> bytes:
-    return msgspec.json.encode(openapi(ENDPOINTS))
+def _document(*, login: bool) -> bytes:
+    return msgspec.json.encode(openapi(ENDPOINTS, login=login))
 
 
 ENDPOINTS = (

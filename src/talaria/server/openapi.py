@@ -20,11 +20,13 @@ REF = "#/components/schemas/"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Return the document, as JSON values."""
+def openapi(endpoints: Sequence[Endpoint], *, login: bool = False) -> dict[str, Any]:
+    """Return the document of a server with or without a login, as JSON values."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(
+            endpoint, login=login and not endpoint.is_public
+        )
     return {
         "openapi": "3.1.0",
         "info": {"title": "Talaria", "version": version("talaria-agent"), "description": "Runs LLM agents."},
@@ -36,7 +38,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     operation: dict[str, Any] = {"operationId": endpoint.name, "summary": endpoint.summary}
     parameters = [_in_path(name) for name in _PARAMETER.findall(endpoint.path)]
     parameters += [_in_query(name, text) for name, text in endpoint.query.items()]
@@ -46,9 +48,9 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         operation["parameters"] = parameters
     if endpoint.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": _ref(endpoint.body)}}
-    if not endpoint.is_public:
-        operation["security"] = [{"key": []}, {}]  # which of the two is up to the server's configuration
-    return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint)}}
+    if login:
+        operation["security"] = [{"key": []}]
+    return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint, login=login)}}
 
 
 def _good(endpoint: Endpoint) -> dict[str, Any]:
@@ -65,9 +67,9 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
     return response
 
 
-def _problems(endpoint: Endpoint) -> dict[str, Any]:
+def _problems(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     statuses = {STATUS[code]: code for code in (*endpoint.problems, "internal")}
-    if not endpoint.is_public:
+    if login:
         statuses[401] = "unauthenticated"
     if "userId" in endpoint.query:
         statuses[403] = "forbidden"
