@@ -24,9 +24,8 @@ def openapi(endpoints: Sequence[Endpoint], *, login: bool = False) -> dict[str, 
     """Return the document of a server with or without a login, as JSON values."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(
-            endpoint, login=login and not endpoint.is_public
-        )
+        operation = _operation(endpoint, login=login and not endpoint.is_public)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "Talaria", "version": version("talaria-agent"), "description": "Runs LLM agents."},
