@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -30,8 +30,10 @@ class Owned(NamedTuple):
     parked: str
     question: str
 
-    async def ask(self, key: str, method: str, path: str, body: Any = None) -> Reply:
+    async def ask(self, key: str, method: str, path: str, body: dict[str, str] | None = None) -> Reply:
         path = path.format(runId=self.run, sessionId="s")
+        if body is not None:
+            body = {name: value.format(parked=self.parked, question=self.question) for name, value in body.items()}
         return await self.served.client.request(method, path, json=body, headers={"authorization": f"Bearer {key}"})
 
 
@@ -74,15 +76,15 @@ class Probe(NamedTuple):
     """What a stranger sends, and how the answer must be."""
 
     is_right: Callable[[Reply], None]
-    body: Callable[[Owned], Any] = lambda _: None
+    body: dict[str, str] | None = None
     query: str = ""
 
 
-PROBES = {
-    "POST /ai-api/chat/stream": Probe(new, lambda _: {"query": "Hi", "sessionId": "s", "idempotencyKey": "once"}),
-    "POST /ai-api/chat/approval": Probe(missing, lambda it: {"requestId": it.question, "decision": "APPROVE"}),
+PROBES: dict[str, Probe] = {
+    "POST /ai-api/chat/stream": Probe(new, {"query": "Hi", "sessionId": "s", "idempotencyKey": "once"}),
+    "POST /ai-api/chat/approval": Probe(missing, {"requestId": "{question}", "decision": "APPROVE"}),
     "GET /ai-api/approvals": Probe(empty),
-    "POST /ai-api/chat/cancel": Probe(missing, lambda it: {"runId": it.parked}),
+    "POST /ai-api/chat/cancel": Probe(missing, {"runId": "{parked}"}),
     "GET /ai-api/runs/{runId}": Probe(missing),
     "GET /ai-api/runs/{runId}/events": Probe(missing),
     "GET /ai-api/sessions": Probe(empty, query=f"?search={SECRET}"),
@@ -103,10 +105,10 @@ def test_every_endpoint_has_its_probe() -> None:
 async def test_a_stranger_finds_nothing_at_any_endpoint(stranger: str) -> None:
     key = str(STRANGERS[stranger]["key"])
     async with owned() as it:
-        answers = {}
+        answers: dict[str, Reply] = {}
         for name, probe in sorted(PROBES.items(), key=lambda each: "chat/stream" in each[0]):
             method, path = name.split()
-            answers[name] = await it.ask(key, method, path + probe.query, probe.body(it))
+            answers[name] = await it.ask(key, method, path + probe.query, probe.body)
             probe.is_right(answers[name])
         assert [name for name, answer in answers.items() if SECRET.encode() in answer.body] == []
         assert SECRET not in str(it.served.model.requests[-1].prompt.messages)
