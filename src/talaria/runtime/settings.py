@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from talaria.auth.keys import digest
+from talaria.auth.keys import HASHED, digest
 from talaria.models.mapped.mapping import ProtocolMapping
 
 Positive = Annotated[float, Field(gt=0)]
@@ -146,9 +146,8 @@ class KeySettings(Section):
 
     @field_validator("key")
     @classmethod
-    def _is_usable(cls, key: str) -> str:
-        digest(key)
-        return key
+    def _only_its_digest(cls, key: str) -> str:
+        return HASHED + digest(key).hex()
 
 
 class AuthSettings(Section):
