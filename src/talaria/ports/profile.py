@@ -20,7 +20,7 @@ class Price(msgspec.Struct, frozen=True, gc=False):
     currency: str = "USD"
 
 
-class Profile(msgspec.Struct, frozen=True, gc=False):
+class Profile(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """What a model takes and gives. The defaults are those of a full model that nobody knows more about.
 
     What it can do:
