@@ -70,6 +70,16 @@ async def test_who_has_a_key_is_its_user(key: str, user: str, scheme: str) -> No
     assert session["userId"] == user
 
 
+async def test_no_key_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    async with serving(ScriptedModel(Say("Hi.")), auth=AUTH) as served:
+        for key in (ALICE, "wrong-0123456789"):
+            await served.client.post("/ai-api/chat/stream", {"query": "Hello"}, headers=by(key))
+    said = "".join(capsys.readouterr())
+    assert "run_finished" in said
+    assert ALICE not in said
+    assert "wrong-0123456789" not in said
+
+
 async def test_a_user_id_that_is_not_the_keys_is_403() -> None:
     async with serving(ScriptedModel(Say("Hi.")), auth=AUTH) as served:
         for user in ("bob", 7):
