@@ -33,6 +33,7 @@ from talaria.journal.entries import (
     RunLimits,
     RunParked,
     RunResumed,
+    SessionExpired,
     StepFinished,
     StopRaised,
     ToolFinished,
@@ -142,6 +143,7 @@ FULL: list[AnyEntry] = [
         message=AssistantMessage((Text("aside"),), "gpt-x"),
         usage=Usage(1, 2),
     ),
+    SessionExpired(run="run_1", at=1_800_000_000_000),
     VariableSet(run="run_1", at=1_800_000_000_000, name="cart", value={"items": [1, 2.5, None, "你好"]}),
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
@@ -223,6 +225,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         text=st.sampled_from(["", "{}"]),
         call_id=st.sampled_from(["", *CALLS]),
     ),
+    st.builds(SessionExpired, run=runs, at=st.just(0)),
     st.builds(VariableSet, run=runs, at=st.just(0), name=st.just("cart"), value=st.sampled_from([1, None])),
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
@@ -234,7 +237,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
 
 def picture(state: SessionState) -> tuple[Any, ...]:
     """All that a state holds, to compare."""
-    names = ("seq", "run", "approvals", "remembered", "wholes", "title", "turns", "created", "last_at")
+    names = ("seq", "run", "approvals", "remembered", "wholes", "since", "first_words", "turns", "created", "last_at")
     return (
         *(getattr(state, name) for name in names),
         state.prompt.system,

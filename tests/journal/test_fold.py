@@ -18,6 +18,7 @@ from talaria.journal.entries import (
     RunFinished,
     RunParked,
     RunResumed,
+    SessionExpired,
     TurnStarted,
     VariableSet,
 )
@@ -75,9 +76,9 @@ def test_what_is_said_about_a_run_that_is_over_changes_nothing(entries: list[Any
     state = folded([*entries, RunFinished(run=folded(entries).run.id, at=0, reason="stop")])  # pyright: ignore[reportOptionalMemberAccess]
     before = picture(state)[1:]
     for entry in entries:
-        if not isinstance(entry, TurnStarted | ContextSet):
+        if not isinstance(entry, TurnStarted | SessionExpired | ContextSet):
             apply(state, entry)
-    assert picture(state)[1:7] == before[:6]
+    assert picture(state)[1:8] == before[:7]
 
 
 def turn(run: str, at: int = 0) -> TurnStarted:

@@ -5,7 +5,9 @@ import pytest
 from talaria import Agent, Principal
 from talaria.core.errors import Forbidden, InvalidRequest, NotFound
 from talaria.core.ids import SessionKey
+from talaria.journal.rebuild import rebuild_index
 from talaria.ports.journal import Put
+from talaria.runtime import lookup
 from talaria.testing.scripted_model import Call, Cut, Say, ScriptedModel
 from tests.runtime.tools import Shop
 from tests.runtime.world import ME, world
@@ -133,3 +135,52 @@ async def test_a_model_without_a_route_is_refused() -> None:
         with pytest.raises(InvalidRequest, match="no route for model 'claude'; there are 'gpt"):
             await here.send(model_name="claude")
         await here.ask(model_name="gpt-x")
+
+
+async def test_sessions_are_found_by_the_words_of_their_beginning_and_by_their_ids(store: str) -> None:
+    long = "The  Größe of my\nparcel " + "and then " * 20 + "INVOICE"
+    async with world(ScriptedModel(script=lambda _: Say("zebra")), store=store) as here:
+        for session, query, assistant in (
+            ("s-1", long, None),
+            ("s-2", "An invoice, please", "billing"),
+            ("order-77", "Something else", None),
+            ("s-4", "x " * 300 + "invoice", None),
+        ):
+            await here.ask(query, session_id=session, assistant_id=assistant)
+            await here.ask("A later zebra", session_id=session, assistant_id=assistant)
+            here.clock.move(1)
+
+        async def found(search: str, principal: Principal = ME) -> list[str]:
+            page = await here.parts.lookup.sessions(principal, search=search)
+            return [each["sessionId"] for each in page["sessions"]]
+
+        assert await found("invoice") == ["s-2", "s-1"]
+        assert await found("  parcel   GRÖSSE ") == ["s-1"]
+        assert await found("parcel billing") == []
+        assert await found("billing") == ["s-2"]
+        assert await found("ORDER-7") == ["order-77"]
+        assert await found("zebra") == []
+        assert await found("") == ["s-4", "order-77", "s-2", "s-1"]
+        assert await found("invoice", Principal(user="bob")) == []
+        before = await found("invoice")
+        for path in await here.store.journal.sessions():
+            await here.store.index.replace(path, [])
+        await rebuild_index(here.store.journal, here.store.index, here.store.blobs)
+        assert await found("invoice") == before
+
+
+async def test_a_search_goes_on_where_it_stopped(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "LOOK", 3)
+    async with world(ScriptedModel(script=lambda _: Say("Hi.")), store=store) as here:
+        for at in range(8):
+            await here.ask("even" if at % 2 == 0 else "odd", session_id=f"s-{at}")
+            here.clock.move(1)
+        for limit in (1, 2, 50):
+            pages, cursor = list[list[str]](), None
+            while True:
+                page = await here.parts.lookup.sessions(ME, cursor, limit, "even")
+                pages.append([each["sessionId"] for each in page["sessions"]])
+                if (cursor := page.get("next")) is None:
+                    break
+            assert [each for page in pages for each in page] == ["s-6", "s-4", "s-2", "s-0"]
+            assert max(len(page) for page in pages) <= min(limit, 2)

@@ -195,3 +195,14 @@ async def test_what_belongs_to_another_user_or_tenant_is_404() -> None:
         assert cancel.status == 404
         assert (await served.client.get("/ai-api/sessions?userId=bob")).json == {"sessions": []}
         assert await served.runtime.parts.lookup.approvals(Principal("other", everyone=True)) == []
+
+
+async def test_sessions_are_searched() -> None:
+    async with serving(ScriptedModel(script=lambda _: Say("ok"))) as served:
+        for number in range(4):
+            await served.client.turn(f"Number {number} {'even' if number % 2 == 0 else 'odd'}", sessionId=f"s{number}")
+        first = (await served.client.get("/ai-api/sessions?search=number%20ODD&limit=1")).json
+        second = (await served.client.get(f"/ai-api/sessions?search=number%20ODD&limit=1&cursor={first['next']}")).json
+        long = await served.client.get(f"/ai-api/sessions?search={'x' * 201}")
+    assert sorted(each["sessionId"] for page in (first, second) for each in page["sessions"]) == ["s1", "s3"]
+    assert (long.status, long.json["errors"][0]["field"]) == (422, "search")

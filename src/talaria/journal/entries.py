@@ -72,6 +72,10 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     output: OutputSpec | None = None
 
 
+class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
+    """What was said before is over: the turn that follows begins the session anew."""
+
+
 class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
     """The system prompt or the tools that the model sees are new from here on."""
 
@@ -278,6 +282,7 @@ class Oversize(msgspec.Struct, frozen=True, gc=False, tag="oversize.1", tag_fiel
 
 AnyEntry = (
     TurnStarted
+    | SessionExpired
     | ContextSet
     | ModelFinished
     | StepFinished

@@ -31,6 +31,7 @@ from talaria.journal.entries import (
     RunFinished,
     RunParked,
     RunResumed,
+    SessionExpired,
     StepFinished,
     StopRaised,
     ToolFinished,
@@ -44,6 +45,9 @@ from talaria.journal.state import CallState, RunState, SessionState, with_variab
 from talaria.journal.views import before_text, last_position
 from talaria.ports.model import Prompt
 
+FIRST_WORDS = 400
+"""Characters of a session's first message that can be searched for."""
+
 UNKNOWN = "outcome_unknown"
 INTERRUPTED = "The run ended before this call had a result; it is not known whether it took effect."
 
@@ -56,14 +60,8 @@ def apply(state: SessionState, entry: AnyEntry) -> None:
 
 
 def _evolve(state: SessionState, entry: AnyEntry) -> None:
-    if isinstance(entry, TurnStarted):
-        _start_turn(state, entry)
-        return
-    if isinstance(entry, ContextSet):
-        _set_context(state, entry)
-        return
-    if isinstance(entry, VariableSet):
-        state.variables = with_variable(state.variables, entry.name, entry.value)
+    if isinstance(entry, TurnStarted | SessionExpired | ContextSet | VariableSet):
+        _move_session(state, entry)
         return
     run = state.run
     if run is None or run.id != entry.run or run.finished is not None:
@@ -82,6 +80,20 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             pass  # for clients only
         case _:
             _move_run(state, run, entry)
+
+
+def _move_session(state: SessionState, entry: TurnStarted | SessionExpired | ContextSet | VariableSet) -> None:
+    match entry:
+        case TurnStarted():
+            _start_turn(state, entry)
+        case SessionExpired():
+            state.begin()
+        case ContextSet():
+            _set_context(state, entry)
+        case VariableSet():
+            state.variables = with_variable(state.variables, entry.name, entry.value)
+        case _:
+            assert_never(entry)
 
 
 def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) -> None:
@@ -123,15 +135,14 @@ def _start_turn(state: SessionState, entry: TurnStarted) -> None:
     state.approvals = {}
     state.turns += 1
     state.created = state.created or entry.at
-    state.title = state.title or _title(entry.message)
+    state.first_words = state.first_words or _line(entry.message)
     state.prompt.messages.extend(normalise(entry.history))
     state.prompt.messages.append(entry.message)
 
 
-def _title(message: UserMessage) -> str:
+def _line(message: UserMessage) -> str:
     text = next((part.text for part in message.parts if isinstance(part, Text)), "")
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:79] + "…"
+    return " ".join(text[: 4 * FIRST_WORDS].split())[:FIRST_WORDS]
 
 
 def _set_context(state: SessionState, entry: ContextSet) -> None:

@@ -21,11 +21,17 @@ RUN_NOW = 0
 
 
 class SessionRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A session in a listing. Times in ms."""
+    """A session in a listing. Times in ms.
+
+    `words`: the beginning of its first message, where the title does not have all of it. `since`: the seq after which
+    the session counts; what stands before it has expired.
+    """
 
     title: str
     created: int
     turns: int
+    words: str = ""
+    since: int = 0
 
 
 class RunRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -83,7 +89,8 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
 
 
 def _session_row(state: SessionState, at: int) -> Put:
-    row = SessionRow(state.title, state.created, state.turns)
+    words = state.first_words if state.first_words != state.title else ""
+    row = SessionRow(state.title, state.created, state.turns, words, state.since)
     kind = TURN if state.key.run else SESSION
     return Put(kind, state.path, state.path, state.scope, at, _encode(row))
 

@@ -25,6 +25,9 @@ from talaria.journal.entries import (
 )
 from talaria.ports.model import Prompt
 
+TITLE = 80
+"""Characters of a title."""
+
 CallStatus = Literal["decided", "asked", "resolved", "started", "finished"]
 
 
@@ -125,6 +128,7 @@ class SessionState:
     __slots__ = (
         "approvals",
         "created",
+        "first_words",
         "key",
         "last_at",
         "path",
@@ -133,7 +137,7 @@ class SessionState:
         "run",
         "scope",
         "seq",
-        "title",
+        "since",
         "turns",
         "variables",
         "wholes",
@@ -146,14 +150,26 @@ class SessionState:
         self.seq = 0
         self.prompt = Prompt()
         self.run: RunState | None = None
+        self.last_at = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget all that was said so far. `since` is the seq after which the session counts."""
+        self.since = self.seq
+        self.prompt = Prompt(self.prompt.system, self.prompt.tools)
         self.approvals: dict[str, ApprovalRequested] = {}
         self.remembered: set[str] = set()
         self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
-        self.title = ""
+        self.first_words = ""  # of the session's first message, on one line
         self.turns = 0
         self.created = 0
-        self.last_at = 0
         self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it
+
+    @property
+    def title(self) -> str:
+        """What a listing calls the session."""
+        words = self.first_words
+        return words if len(words) <= TITLE else words[: TITLE - 1] + "…"
 
     @property
     def active(self) -> RunState | None:

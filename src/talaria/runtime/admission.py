@@ -159,7 +159,7 @@ class Admission:
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
         if request.bypass_approval:
-            _log.warning("bypass_ignored", user=principal.user, advice="bypassApproval needs roles, which need a login")
+            _log.warning("bypass_ignored", user=principal.user, advice="bypassApproval is not available yet")
         return TurnBody(
             query=request.query,
             principal=principal,

@@ -24,11 +24,13 @@ from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
 from talaria.runtime.desk import Desk
 from talaria.runtime.engine import Engine
+from talaria.runtime.expiry import Expiry
 from talaria.runtime.grants import CatalogGrants
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
+from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
@@ -53,6 +55,7 @@ class Parts:
     desk: Desk
     lookup: Lookup
     deletion: Deletion
+    retention: Retention
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
@@ -146,8 +149,10 @@ async def build(plan: Plan) -> Parts:
                 kit.outcomes.settle(state, entry)
                 kit.secrets.drop(entry.run)
 
+    expiry = Expiry.of(settings.sessions)
+
     def make_owner() -> Owner:
-        return Owner(means, store.journal, kit.hub, grants, watch)
+        return Owner(means, store.journal, kit.hub, grants, watch, expiry)
 
     engine = Engine(kit, make_owner)
     lookup = Lookup(kit)
@@ -158,6 +163,7 @@ async def build(plan: Plan) -> Parts:
         desk=Desk(kit, lookup),
         lookup=lookup,
         deletion=Deletion(kit, engine, lookup, transcripts),
+        retention=Retention(kit, engine, lookup, transcripts),
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,

@@ -144,7 +144,7 @@ def _explain(item: Any, model: type[BaseModel]) -> str:
     if item["type"] == "extra_forbidden":
         known = _known(model, item["loc"][:-1])
         return f"{at}: there is no such key{suggestion(str(item['loc'][-1]), known)}"
-    message = item["msg"]
+    message = item["msg"].removeprefix("Value error, ")
     shown = (
         f" (it is {item['input']!r})"
         if isinstance(item["input"], str | int | float) and "key" not in at.lower()

@@ -32,7 +32,7 @@ class Deletion:
             NotFound: no such session for this principal.
             Conflict: its turns did not end in time; nothing was deleted.
         """
-        row = await self._lookup.session_row(principal, session_id, assistant)
+        row = await self._lookup.session_row(principal, session_id, assistant, expired=True)
         for path in await self._at_work(row):
             await self._cancel_all(path)
             if not await self._engine.settle(path, PATIENCE):

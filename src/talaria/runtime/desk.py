@@ -53,6 +53,8 @@ class Desk:
         key = SessionKey.parse(where)
         if not principal.may_see(key.tenant, key.user):
             raise NotFound(f"no question '{decision.request_id[:80]}'")
+        if row is None and letter is not None:
+            await self._lookup.place(principal, letter.run)  # it may have expired since
         body = self._body(principal, decision, msgspec.json.decode(row.data, type=ApprovalRow) if row else None)
         if letter is None:
             assert row is not None

@@ -73,6 +73,13 @@ class Engine:
         """Whether the session is at work or about to be."""
         return session in self._owners or session in self._ready
 
+    def is_at_rest(self, session: str) -> bool:
+        """Whether nothing has happened in the session, or in one of its turns without memory, for a while."""
+        now = self._clock.now()
+        warm = [path for path, (until, _) in self._warm.items() if until > now]
+        busy = (*self._owners, *self._ready, *self._coming, *warm)
+        return not any(path == session or path.startswith(f"{session}/") for path in busy)
+
     async def settle(self, session: str, seconds: float) -> bool:
         """Wait until the session is no longer at work; return whether it came to that in time."""
         try:
@@ -83,9 +90,9 @@ class Engine:
             return False
         return True
 
-    async def start(self) -> None:
-        """Take up what an earlier process left, then listen."""
-        for listen in (self._watch_mail, self._watch_alarms, self._sweep):
+    async def start(self, *more: Callable[[], Awaitable[None]]) -> None:
+        """Take up what an earlier process left, then listen, and do `more` beside that until it stops."""
+        for listen in (self._watch_mail, self._watch_alarms, self._sweep, *more):
             self._background.append(asyncio.create_task(_keep(listen), name=listen.__name__))
         await self._ring()
 

@@ -10,7 +10,7 @@ from talaria.core.errors import InternalError, InvalidRequest, NotFound
 from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
-from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow, SessionRow
+from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow
 from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
 from talaria.journal.transcript import wire_messages
@@ -18,13 +18,17 @@ from talaria.journal.views import iso_time
 from talaria.live.follow import RunSource, follow
 from talaria.live.frames import Frame
 from talaria.ports.journal import Put
+from talaria.runtime.expiry import Expiry
 from talaria.runtime.kit import Kit
+from talaria.runtime.listing import is_match, one_each, read_cursor, session_row, session_view, whole, write_cursor
 from talaria.runtime.results import RunResult, result_of
 
 PAGE = 50
 AT_ONCE = 1_000
+LOOK = 20_000
+"""How many sessions one page looks through at most."""
+
 _run = msgspec.json.Decoder(RunRow).decode
-_session = msgspec.json.Decoder(SessionRow).decode
 _approval = msgspec.json.Decoder(ApprovalRow).decode
 
 
@@ -34,6 +38,8 @@ class Lookup:
     def __init__(self, kit: Kit) -> None:
         self._store = kit.store
         self._hub = kit.hub
+        self._clock = kit.clock
+        self._expiry = Expiry.of(kit.settings.sessions)
 
     # Runs
 
@@ -41,14 +47,15 @@ class Lookup:
         """The session in which a run is, or waits to be.
 
         Raises:
-            NotFound: no such run for this principal.
+            NotFound: no such run for this principal, or its session has expired.
         """
         row = await self._store.index.get(RUN, run_id)
         letter = None if row is not None else await self._store.inbox.turn(run_id)
         where = row.session if row is not None else letter.session if letter is not None else None
         if where is not None:
             key = SessionKey.parse(where)
-            if principal.may_see(key.tenant, key.user):
+            first = 0 if row is None else _run(row.data).first
+            if principal.may_see(key.tenant, key.user) and not (first and await self._is_over(key, first)):
                 return key
         raise NotFound(f"no run '{run_id[:80]}'")
 
@@ -132,37 +139,77 @@ class Lookup:
         return await self._questions(self._scope(principal), lambda _: True)
 
     async def _questions(self, scope: str, is_wanted: Callable[[Put], bool]) -> list[dict[str, Any]]:
-        rows = [row async for row in self._all(APPROVAL, scope) if is_wanted(row)]
+        rows = [row async for row in self.rows(APPROVAL, scope) if is_wanted(row)]
         return [_approval_view(row) for row in reversed(rows)]
 
-    async def _all(self, kind: str, scope: str) -> AsyncIterator[Put]:
-        before: tuple[int, str] | None = None
-        while rows := await self._store.index.find(kind, scope, before=before, limit=AT_ONCE):
+    async def rows(
+        self, kind: str, scope: str, before: tuple[int, str] | None = None, at_once: int = AT_ONCE
+    ) -> AsyncIterator[Put]:
+        """All index rows of a kind in a scope, newest first, read `at_once` together."""
+        while rows := await self._store.index.find(kind, scope, before=before, limit=at_once):
             for row in rows:
                 yield row
-            if len(rows) < AT_ONCE:
+            if len(rows) < at_once:
                 return
             before = (rows[-1].at, rows[-1].key)
 
     # Sessions
 
-    async def sessions(self, principal: Principal, cursor: str | None = None, limit: int = PAGE) -> dict[str, Any]:
+    async def sessions(
+        self, principal: Principal, cursor: str | None = None, limit: int = PAGE, search: str = ""
+    ) -> dict[str, Any]:
         """A page of sessions, newest first: {sessions: […], next?: cursor}.
+
+        `search`: only sessions that have all of its words, see `listing.is_match`. A page may then be short, or empty,
+        and have a next one all the same: so much is looked through at once, and not more.
 
         Raises:
             InvalidRequest: the cursor is not one that a page returned.
         """
-        before = _read_cursor(cursor) if cursor else None
-        rows = await self._store.index.find(SESSION, self._scope(principal), before=before, limit=limit + 1)
-        page: dict[str, Any] = {"sessions": [_session_view(row) for row in rows[:limit]]}
-        if len(rows) > limit:
-            page["next"] = f"{rows[limit - 1].at}~{rows[limit - 1].key}"
-        return page
+        before = read_cursor(cursor) if cursor else None
+        scope, words = self._scope(principal), search.casefold().split()
+        awake = await self._awake(scope)
+        found, seen, page = list[Put](), 0, dict[str, Any]()
+        async for row in self.rows(SESSION, scope, before, AT_ONCE if words else limit + 1):
+            seen += 1
+            if is_match(row, words) and (row.key in awake or not self._is_old(row)):
+                if len(found) == limit:
+                    page["next"] = write_cursor(found[-1])
+                    break
+                found.append(row)
+            if seen == LOOK:
+                page["next"] = write_cursor(row)
+                break
+        return {"sessions": [session_view(row) for row in found]} | page
 
-    async def session_row(self, principal: Principal, session_id: str, assistant: str | None = None) -> Put:
+    async def _awake(self, scope: str) -> set[str]:
+        """The sessions that cannot expire now, because a run in them is not over."""
+        return {row.key async for row in self.rows(WAKE, scope)} if self._expiry.is_on else set()
+
+    def _is_old(self, row: Put) -> bool:
+        return self._expiry.is_over(session_row(row.data).created, row.at, self._clock.now())
+
+    async def _has_expired(self, row: Put) -> bool:
+        return self._is_old(row) and await self._store.index.get(WAKE, row.key) is None
+
+    async def _is_over(self, key: SessionKey, first: int) -> bool:
+        """Whether what a run said has expired with its session; `first` is the seq at which the run begins."""
+        row = await self._store.index.get(TURN if key.run else SESSION, key.path)
+        return row is not None and (first <= session_row(row.data).since or await self._has_expired(row))
+
+    async def _load(self, key: SessionKey) -> SessionState:
+        state = await load_state(self._store.journal, self._store.blobs, key)
+        if self._expiry.ends(state, self._clock.now()):
+            state.begin()
+        return state
+
+    async def session_row(
+        self, principal: Principal, session_id: str, assistant: str | None = None, *, expired: bool = False
+    ) -> Put:
         """The index row of a session; of one that has only turns without memory, a row made of theirs.
 
         `assistant`: "" or "-" for the session without one; None for that too, or else the only one of this id.
+        `expired`: those that have expired count too.
 
         Raises:
             NotFound: no such session for this principal.
@@ -170,9 +217,11 @@ class Lookup:
         """
         if not principal.everyone:
             path = SessionKey(principal.tenant, principal.user, assistant or "-", session_id).path
-            if (row := await self._store.index.get(SESSION, path)) is not None:
+            row = await self._store.index.get(SESSION, path)
+            if row is not None and (expired or not await self._has_expired(row)):
                 return row
-        rows = await self._named(principal, session_id, "-" if assistant == "" else assistant)
+        named = await self._named(principal, session_id, "-" if assistant == "" else assistant)
+        rows = one_each([row for row in named if expired or not await self._has_expired(row)])
         if not rows:
             raise NotFound(f"no session '{session_id[:128]}'")
         if len(rows) > 1:
@@ -180,15 +229,14 @@ class Lookup:
         return rows[0]
 
     async def _named(self, principal: Principal, session_id: str, assistant: str | None) -> list[Put]:
-        """The sessions of this id, those without an assistant alone if there are any and none is asked for."""
-        found: dict[str, list[Put]] = {}
+        """The rows of sessions of this id, and of their turns without memory."""
+        found = list[Put]()
         for kind in (SESSION, TURN):
-            async for row in self._all(kind, self._scope(principal)):
+            async for row in self.rows(kind, self._scope(principal)):
                 key = SessionKey.parse(row.key)
                 if key.session == session_id and assistant in (None, key.assistant):
-                    found.setdefault(_whole(key).path, []).append(row)
-        bare = {path: rows for path, rows in found.items() if SessionKey.parse(path).assistant == "-"}
-        return [_session_of(path, rows) for path, rows in (bare or found).items()]
+                    found.append(row)
+        return found
 
     async def state(self, principal: Principal, session_id: str, assistant: str | None = None) -> SessionState:
         """What is on record of a session.
@@ -197,18 +245,18 @@ class Lookup:
             NotFound: no such session for this principal.
         """
         row = await self.session_row(principal, session_id, assistant)
-        return await load_state(self._store.journal, self._store.blobs, SessionKey.parse(row.key))
+        return await self._load(SessionKey.parse(row.key))
 
     async def session(self, principal: Principal, session_id: str, assistant: str | None = None) -> dict[str, Any]:
         """A session with its messages, and its open questions."""
         row = await self.session_row(principal, session_id, assistant)
         key = SessionKey.parse(row.key)
-        state = await load_state(self._store.journal, self._store.blobs, key)
-        view = _session_view(row)
+        state = await self._load(key)
+        view = session_view(row)
         view["messages"] = wire_messages(state.prompt.messages)
         if state.active is not None:
             view["activeRun"] = state.active.id
-        questions = await self._questions(key.scope, lambda row: _whole(SessionKey.parse(row.session)) == key)
+        questions = await self._questions(key.scope, lambda row: whole(SessionKey.parse(row.session)) == key)
         return view | ({"approvals": questions} if questions else {})
 
     @staticmethod
@@ -217,30 +265,8 @@ class Lookup:
         return scope.rsplit("/", 1)[0] + "/" if principal.everyone else scope
 
 
-def _whole(key: SessionKey) -> SessionKey:
-    """The session in which a turn without memory is."""
-    return SessionKey(key.tenant, key.user, key.assistant, key.session)
-
-
-def _session_of(path: str, rows: list[Put]) -> Put:
-    """A session's own row where there is one, else what the rows of its turns make together."""
-    if rows[0].kind == SESSION:
-        return rows[0]
-    turns = sorted((_session(row.data) for row in rows), key=lambda turn: turn.created)
-    data = SessionRow(turns[0].title, turns[0].created, len(turns))
-    return Put(SESSION, path, path, rows[0].scope, max(row.at for row in rows), msgspec.json.encode(data))
-
-
 def _asks(row: Put) -> str:
     return _approval(row.data).run
-
-
-def _session_view(row: Put) -> dict[str, Any]:
-    key, data = SessionKey.parse(row.key), _session(row.data)
-    view: dict[str, Any] = {"sessionId": key.session, "userId": key.user, "title": data.title, "turns": data.turns}
-    if key.assistant != "-":
-        view["assistantId"] = key.assistant
-    return view | {"createdAt": iso_time(data.created), "updatedAt": iso_time(row.at)}
 
 
 def _approval_view(row: Put) -> dict[str, Any]:
@@ -256,10 +282,3 @@ def _approval_view(row: Put) -> dict[str, Any]:
         "createdAt": iso_time(data.asked_at),
         "expiresAt": iso_time(data.expires_at),
     }
-
-
-def _read_cursor(cursor: str) -> tuple[int, str]:
-    at, tilde, key = cursor.partition("~")
-    if not tilde or not (at.isascii() and at.isdigit()) or len(at) > 15:
-        raise InvalidRequest("cursor is not one that this endpoint returned")
-    return int(at), key

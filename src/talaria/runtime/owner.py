@@ -16,7 +16,7 @@ from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
-from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, TurnStarted
+from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, SessionExpired, TurnStarted
 from talaria.journal.letters import TurnBody, read_turn
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import RunState, SessionState
@@ -25,6 +25,7 @@ from talaria.live.hub import Hub
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Journal
 from talaria.ports.model import ToolSpec
+from talaria.runtime.expiry import Expiry
 
 _log = structlog.get_logger("talaria.owner")
 
@@ -52,7 +53,8 @@ Watch = Callable[[SessionState, Sequence[tuple[int, AnyEntry]]], None]
 class Owner:
     """Holds a session's lease. `epoch` is that of the lease; `watch` is told of every durable entry."""
 
-    def __init__(self, means: Means, journal: Journal, hub: Hub, grants: Grants, watch: Watch) -> None:
+    def __init__(self, means: Means, journal: Journal, hub: Hub, grants: Grants, watch: Watch, expiry: Expiry) -> None:
+        self._expiry = expiry
         self._means = means
         self._journal = journal
         self._hub = hub
@@ -122,6 +124,8 @@ class Owner:
         system, tools = self._context(body)
         prompt = writer.state.prompt
         entries: list[AnyEntry] = []
+        if self._expiry.ends(writer.state, letter.at):
+            entries.append(SessionExpired(run=letter.run, at=now))
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
         entries.append(self._turn(letter, body, now))

@@ -2,13 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
+from talaria.auth.keys import HASHED, digest
 from talaria.models.mapped.mapping import ProtocolMapping
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Identity = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class Section(BaseModel):
@@ -134,10 +136,47 @@ class LimitSettings(Section):
     threads: Count = 32
 
 
-class AuthSettings(Section):
-    """Login: none (loopback only)."""
+class KeySettings(Section):
+    """Whose key it is. `key` may be `sha256:` and the digest of the key in hexadecimal digits."""
 
-    kind: Literal["none"] = "none"
+    key: Annotated[str, Field(pattern=r"^[!-~]+$")] = Field(repr=False)
+    tenant: Identity = "default"
+    user: Identity
+    roles: list[str] = []
+
+    @field_validator("key")
+    @classmethod
+    def _only_its_digest(cls, key: str) -> str:
+        return HASHED + digest(key).hex()
+
+
+class AuthSettings(Section):
+    """Login: none (loopback only), or keys: everybody has one and sends it as `Authorization: Bearer …`."""
+
+    kind: Literal["none", "keys"] = "none"
+    keys: list[KeySettings] = []
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "AuthSettings":
+        if (self.kind == "keys") != bool(self.keys):
+            raise ValueError("kind 'keys' and a list of keys go together; there is one without the other")
+        digests = [digest(each.key) for each in self.keys]
+        twice = [at for at, each in enumerate(digests) if each in digests[:at]]
+        if twice:
+            raise ValueError(f"keys[{twice[0]}] has a key that stands before it already; everybody needs their own")
+        return self
+
+
+class SessionSettings(Section):
+    """How long sessions last, in seconds; None: for ever.
+
+    After `idleTtl` without a turn, and `absoluteTtl` after it began, a session is over: what was said in it is neither
+    shown nor used any more, and the next turn begins it anew. `retention` after its last turn it is deleted.
+    """
+
+    idle_ttl: Positive | None = None
+    absolute_ttl: Positive | None = None
+    retention: Positive | None = 90 * 24 * 3600
 
 
 class TelemetrySettings(Section):
@@ -160,6 +199,7 @@ class Settings(Section):
     agents: list[AgentSettings] = []
     approval: ApprovalSettings = ApprovalSettings()
     limits: LimitSettings = LimitSettings()
+    sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     plugins: list[str] = []

@@ -7,6 +7,8 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from talaria.core.errors import NotFound
+from talaria.core.principal import Principal
+from talaria.runtime.login import make_authenticator
 from talaria.runtime.runtime import Runtime
 from talaria.server.call import Call
 from talaria.server.cors import Cors
@@ -20,6 +22,9 @@ LAST_WORDS = 0.1
 """Seconds that streams of runs which have just ended get to be written out."""
 
 
+NOBODY = Principal()
+
+
 class Application:
     """Serves a runtime over HTTP. Under a server that speaks the lifespan protocol it opens and closes it too."""
 
@@ -28,6 +33,7 @@ class Application:
         self.streams = Streams(runtime.settings.server)
         self._hosts = Hosts(runtime.settings)
         self._cors = Cors(runtime.settings.server.cors)
+        self._login = make_authenticator(runtime.settings.auth)
         self._router = Router(_routes(self._call, self._cors), redirect_slashes=False, default=self._unknown)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,8 +54,9 @@ class Application:
             await asyncio.sleep(LAST_WORDS)
         self.streams.end_all()
 
-    def _call(self, request: Request) -> Call:
-        return Call(request, self._runtime.parts, self.streams)
+    async def _call(self, request: Request, endpoint: Endpoint) -> Call:
+        who = NOBODY if endpoint.is_public else await self._login.authenticate(request.headers)
+        return Call(request, self._runtime.parts, self.streams, who)
 
     async def _unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope["path"])

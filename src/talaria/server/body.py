@@ -1,5 +1,6 @@
 """Request bodies: bytes of JSON in, a checked model out, or a refusal that names the fields."""
 
+import asyncio
 import json
 import math
 from typing import Any, NoReturn, TypeVar, cast
@@ -13,6 +14,8 @@ from talaria.core.text import valid_json
 from talaria.server.problems import Refused
 
 MAX_BODY = 8 * 1024 * 1024
+PATIENCE = 30.0
+"""Seconds that a client has to send a body."""
 MAX_DEPTH = 64
 MAX_ERRORS = 20
 
@@ -23,7 +26,7 @@ async def read_body(request: Request, model: type[Model]) -> Model:
     """Read, decode and check a JSON body.
 
     Raises:
-        Refused: it is too large, or not declared as JSON.
+        Refused: it is too large, too slow, or not declared as JSON.
         InvalidRequest: it is no JSON object, or fields are wrong; `errors` name them.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -44,10 +47,13 @@ async def _read(request: Request) -> bytes:
         _too_large()
     body = bytearray()
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                _too_large()
+        async with asyncio.timeout(PATIENCE):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    _too_large()
+    except TimeoutError:
+        raise Refused(408, f"the body was not complete within {PATIENCE:g} seconds", {"Connection": "close"}) from None
     except ClientDisconnect:
         raise InvalidRequest("the connection broke before the body was complete") from None
     return bytes(body)

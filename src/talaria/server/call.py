@@ -20,12 +20,16 @@ class Call:
     request: Request
     parts: Parts
     streams: Streams
+    credential: Principal
 
     @property
     def principal(self) -> Principal:
-        """Who asks. Without a login this is everybody, unless the query names a user (`?userId=`)."""
-        everybody = Principal(everyone=True)
-        return speaker(everybody, self.request.query_params.get("userId") or None)
+        """Who asks. Without a login this is everybody, unless the query names a user (`?userId=`).
+
+        Raises:
+            Forbidden: the query names a user other than the credential's.
+        """
+        return speaker(self.credential, self.query("userId"))
 
     def path(self, name: str) -> str:
         """A parameter of the path."""

@@ -17,6 +17,8 @@ async def chat_stream(call: Call) -> EventStream:
     request = await read_body(call.request, ChatRequest)
     principal = call.principal
     turn = await call.parts.admission.submit(request, principal)
+    if not turn.is_new:
+        await call.parts.lookup.place(principal, turn.run_id)  # it may have expired since
     cancel = partial(call.parts.desk.cancel, principal, turn.run_id)
     return EventStream(
         call.parts.lookup.follow(turn.run_id, turn.key),

@@ -30,7 +30,7 @@ class Handler(Protocol):
         ...
 
 
-MakeCall = Callable[[Request], Call]
+MakeCall = Callable[[Request, "Endpoint"], Awaitable[Call]]
 MakeHeaders = Callable[[Request], dict[str, str]]
 
 _log = structlog.get_logger("talaria.server")
@@ -41,7 +41,7 @@ class Endpoint:
     """One method of one path.
 
     `answer` is the model of a JSON answer, `problems` are codes of what may go wrong, `query` are parameters with what
-    they mean. `resumes`: a stream that begins after an event id.
+    they mean. `resumes`: a stream that begins after an event id. `is_public`: it asks for no login.
     """
 
     method: str
@@ -53,6 +53,7 @@ class Endpoint:
     status: int = 200
     is_stream: bool = False
     resumes: bool = False
+    is_public: bool = False
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: Sequence[str] = ()
 
@@ -66,8 +67,8 @@ class Resource:
     """All methods of one path, as an ASGI application: the boundary at which every error becomes an answer."""
 
     def __init__(self, endpoints: Sequence[Endpoint], make_call: MakeCall, cors: MakeHeaders) -> None:
-        self._handlers = {each.method: each.handler for each in endpoints}
-        self._methods = ", ".join(sorted({*self._handlers, *(["HEAD"] if "GET" in self._handlers else [])}))
+        self._endpoints = {each.method: each for each in endpoints}
+        self._methods = ", ".join(sorted({*self._endpoints, *(["HEAD"] if "GET" in self._endpoints else [])}))
         self._make_call = make_call
         self._cors = cors
 
@@ -75,22 +76,25 @@ class Resource:
         """Answer one request."""
         request = Request(scope, receive)
         answer = await self._answer(request)
+        if request.method == "HEAD" and isinstance(answer, EventStream):
+            answer = answer.head()
         answer.headers.update(self._cors(request))
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Answer:
         try:
-            return await self._handler(request.method)(self._make_call(request))
+            endpoint = self._endpoint(request.method)
+            return await endpoint.handler(await self._make_call(request, endpoint))
         except TalariaError as error:
             return problem(error) if error.code != "internal" else self._fault(request, error)
         except Exception as error:  # noqa: BLE001
             return self._fault(request, error)
 
-    def _handler(self, method: str) -> Handler:
-        handler = self._handlers.get("GET" if method == "HEAD" else method)
-        if handler is None:
+    def _endpoint(self, method: str) -> Endpoint:
+        endpoint = self._endpoints.get("GET" if method == "HEAD" else method)
+        if endpoint is None:
             raise Refused(405, f"{method[:20]} is not possible here; use {self._methods}", {"Allow": self._methods})
-        return handler
+        return endpoint
 
     def _fault(self, request: Request, error: Exception) -> Response:
         fault = new_id("err")

@@ -15,18 +15,24 @@ from talaria.server.requests import ApprovalRequest, CancelRequest
 
 USER = {"userId": "only what belongs to this user"}
 ASSISTANT = {"assistantId": "the session of this assistant"}
-PAGE = {"cursor": "`next` of the page before", "limit": "sessions in a page, 1 to 200"}
+PAGE = {
+    "cursor": "`next` of the page before",
+    "limit": "sessions in a page, 1 to 200",
+    "search": "only sessions with all of these words in their ids or the beginning of their first message",
+}
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
 
-async def document(_: Call) -> Response:
+async def document(call: Call) -> Response:
     """This table, for machines."""
-    return Response(await asyncio.to_thread(_document), media_type="application/json")  # reads the package's version
+    login = call.parts.kit.settings.auth.kind != "none"
+    content = await asyncio.to_thread(_document, login=login)  # reads the package's version
+    return Response(content, media_type="application/json")
 
 
 @cache
-def _document() -> bytes:
-    return msgspec.json.encode(openapi(ENDPOINTS))
+def _document(*, login: bool) -> bytes:
+    return msgspec.json.encode(openapi(ENDPOINTS, login=login))
 
 
 ENDPOINTS = (
@@ -114,9 +120,15 @@ ENDPOINTS = (
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
     ),
-    Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health),
+    Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(
-        "GET", "/readyz", health.readyz, "The server can take runs", answer=answers.Health, problems=("overloaded",)
+        "GET",
+        "/readyz",
+        health.readyz,
+        "The server can take runs",
+        answer=answers.Health,
+        is_public=True,
+        problems=("overloaded",),
     ),
     Endpoint("GET", "/openapi.json", document, "This document"),
 )

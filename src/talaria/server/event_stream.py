@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 import structlog
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from talaria.core.errors import TalariaError
@@ -68,6 +69,12 @@ class EventStream:
             await self._gone()
         else:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def head(self) -> Response:
+        """The answer to who asks for the head alone: no stream is opened."""
+        answer = Response(headers=self.headers)
+        del answer.headers["Content-Length"]
+        return answer
 
     def end(self) -> None:
         """Stop writing as soon as possible."""

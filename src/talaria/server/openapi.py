@@ -20,20 +20,24 @@ REF = "#/components/schemas/"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
-def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Return the document, as JSON values."""
+def openapi(endpoints: Sequence[Endpoint], *, login: bool = False) -> dict[str, Any]:
+    """Return the document of a server with or without a login, as JSON values."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+        operation = _operation(endpoint, login=login and not endpoint.is_public)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "Talaria", "version": version("talaria-agent"), "description": "Runs LLM agents."},
         "paths": paths,
-        "components": {"schemas": _schemas(endpoints)},
+        "components": {
+            "schemas": _schemas(endpoints),
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     operation: dict[str, Any] = {"operationId": endpoint.name, "summary": endpoint.summary}
     parameters = [_in_path(name) for name in _PARAMETER.findall(endpoint.path)]
     parameters += [_in_query(name, text) for name, text in endpoint.query.items()]
@@ -43,7 +47,9 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         operation["parameters"] = parameters
     if endpoint.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": _ref(endpoint.body)}}
-    return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint)}}
+    if login:
+        operation["security"] = [{"key": []}]
+    return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint, login=login)}}
 
 
 def _good(endpoint: Endpoint) -> dict[str, Any]:
@@ -60,10 +66,14 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
     return response
 
 
-def _problems(endpoint: Endpoint) -> dict[str, Any]:
+def _problems(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     statuses = {STATUS[code]: code for code in (*endpoint.problems, "internal")}
+    if login:
+        statuses[401] = "unauthenticated"
+    if "userId" in endpoint.query:
+        statuses[403] = "forbidden"
     if endpoint.body is not None:
-        statuses |= dict.fromkeys((413, 415), "invalid_request")
+        statuses |= dict.fromkeys((408, 413, 415), "invalid_request")
     if endpoint.resumes:
         statuses[400] = "invalid_request"
     return {str(status): _problem(status, statuses[status]) for status in sorted(statuses)}
@@ -73,6 +83,8 @@ def _problem(status: int, code: str) -> dict[str, Any]:
     response: dict[str, Any] = {"description": f"{HTTPStatus(status).phrase}: {code}"}
     if status in (429, 503):
         response["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
+    if status == 401:
+        response["headers"] = {"WWW-Authenticate": {"schema": {"type": "string"}}}
     return response | {"content": {MEDIA_TYPE: _ref(Problem)}}
 
 

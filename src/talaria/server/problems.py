@@ -60,6 +60,8 @@ def problem(error: TalariaError) -> Response:
 
 def _headers(error: TalariaError, status: int) -> dict[str, str]:
     headers = {"Cache-Control": "no-store"}
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="talaria"'
     if status in (429, 503):
         headers["Retry-After"] = str(math.ceil(error.retry_after or RETRY_AFTER))
     return headers | (error.headers if isinstance(error, Refused) else {})

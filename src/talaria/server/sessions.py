@@ -7,11 +7,13 @@ from talaria.runtime.lookup import PAGE
 from talaria.server.call import Call, reply
 
 MOST = 200
+LONGEST = 200
+"""Characters of a search."""
 
 
 async def sessions(call: Call) -> Response:
     """A page of sessions, newest first."""
-    page = await call.parts.lookup.sessions(call.principal, call.query("cursor"), limit(call))
+    page = await call.parts.lookup.sessions(call.principal, call.query("cursor"), limit(call), search(call))
     return reply(page)
 
 
@@ -30,6 +32,18 @@ async def delete(call: Call) -> Response:
 def assistant(call: Call) -> str | None:
     """Whose session it is; an empty one is none, which is not the same as any."""
     return call.request.query_params.get("assistantId")
+
+
+def search(call: Call) -> str:
+    """What the sessions of a page have in common.
+
+    Raises:
+        InvalidRequest: it is too long.
+    """
+    text = call.query("search") or ""
+    if len(text) > LONGEST:
+        raise InvalidRequest(f"search takes up to {LONGEST} characters", ({"field": "search", "message": "too long"},))
+    return text
 
 
 def limit(call: Call) -> int:

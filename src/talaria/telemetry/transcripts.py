@@ -74,8 +74,8 @@ class Transcripts:
                     pass
 
     def forget(self, key: SessionKey) -> None:
-        """The session is deleted: its files go too."""
-        parts = (key.tenant, key.user, key.assistant, key.session)
+        """The session, or turn without memory, is deleted: its files go too."""
+        parts = (key.tenant, key.user, key.assistant, key.session, *((key.run,) if key.run else ()))
         self._jobs.put((self._folder.joinpath(*(_file_name(part) for part in parts)), None, Redactor({})))
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""Logins: who a request comes from, out of its credential."""

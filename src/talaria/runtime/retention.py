@@ -1,0 +1,88 @@
+"""Retention: sessions go some time after their last turn, with everything that hangs on them."""
+
+import structlog
+
+from talaria.core.ids import SessionKey
+from talaria.journal.index import SESSION, TURN, WAKE
+from talaria.ports.journal import Put
+from talaria.runtime.engine import Engine
+from talaria.runtime.expiry import milliseconds
+from talaria.runtime.kit import Kit
+from talaria.runtime.lookup import Lookup
+from talaria.telemetry.transcripts import Transcripts
+
+EVERY = 60.0
+"""Seconds between two sweeps."""
+PAUSE = 1.0
+"""Seconds after a sweep that has left some for the next."""
+BATCH = 100
+"""How many sessions one sweep deletes at most, of each kind: the store has other work."""
+
+_log = structlog.get_logger("talaria.retention")
+
+
+class Retention:
+    """Deletes what is old enough. A session with a run that is not over stays, however old it is."""
+
+    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None) -> None:
+        self._store = kit.store
+        self._clock = kit.clock
+        self._engine = engine
+        self._lookup = lookup
+        self._transcripts = transcripts
+        self._age = milliseconds(kit.settings.sessions.retention)
+
+    async def watch(self) -> None:
+        """Sweep for ever."""
+        while True:
+            is_done = await self.sweep()
+            await self._clock.sleep(EVERY if is_done else PAUSE)
+
+    async def sweep(self) -> bool:
+        """Delete what is old enough, oldest first, up to a bound; return whether that was all."""
+        if self._age is None:
+            return True
+        until = self._clock.now() - self._age
+        counts = [await self._sweep_kind(kind, until) for kind in (SESSION, TURN)]
+        if any(counts):
+            _log.info("sessions_deleted", sessions=counts[0], turns_without_memory=counts[1])
+        return max(counts) < BATCH
+
+    async def _sweep_kind(self, kind: str, until: int) -> int:
+        kept, gone = set[str](), 0
+        while gone < BATCH:
+            rows = await self._store.index.due(kind, until, BATCH + len(kept))
+            new = [row for row in rows if row.key not in kept]
+            if not new:
+                break
+            for row in new[: BATCH - gone]:
+                if await self._delete(row, until):
+                    gone += 1
+                else:
+                    kept.add(row.key)
+        return gone
+
+    async def _delete(self, row: Put, until: int) -> bool:
+        if await self._is_in_use(row, until):
+            return False
+        if not self._engine.is_at_rest(row.key):  # looked at last: a turn that comes from here on finds a new session
+            return False
+        self._engine.forget(row.key)
+        if self._transcripts is not None:
+            self._transcripts.forget(SessionKey.parse(row.key))
+        await self._store.journal.delete(row.key)
+        return True
+
+    async def _is_in_use(self, row: Put, until: int) -> bool:
+        """Whether a run of the session is not over, or one of its turns without memory is younger."""
+        inside = f"{row.key}/"
+        awake = [wake.key async for wake in self._lookup.rows(WAKE, row.scope)]
+        if any(key == row.key or key.startswith(inside) for key in awake + await self._store.inbox.waiting()):
+            return True
+        async for turn in self._lookup.rows(TURN, row.scope):
+            if turn.at <= until:
+                break
+            if turn.key.startswith(inside):
+                return True
+        now = await self._store.index.get(row.kind, row.key)
+        return now is None or now.at > until
