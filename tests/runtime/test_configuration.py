@@ -149,7 +149,7 @@ def test_what_is_wrong_in_a_plugin_is_said_with_its_name_and_place(
     source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "faulty.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with pytest.raises(ConfigurationError) as refused:
         load_catalog(read_settings({"plugins": ["faulty"]}, {}), [], [])
     assert refused.value.message.removesuffix(", its first paragraph is what the model reads") == message.replace(
