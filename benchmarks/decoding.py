@@ -9,6 +9,9 @@ from typing import Any
 from benchmarks.figures import Figure, plain
 from benchmarks.size import Size
 from talaria.models.anthropic.decoder import AnthropicDecoder
+from talaria.models.mapped.decoder import MappedDecoder
+from talaria.models.mapped.mapping import ErrorMapping, ProtocolMapping, UsageMapping
+from talaria.models.mapped.reading import Reading
 from talaria.models.openai.decoder import OpenAiDecoder
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.ports.model import Decoder, TextDelta
@@ -32,6 +35,16 @@ def _openai() -> list[dict[str, Any]]:
     return [*({**chunk, "choices": [said]} for _ in range(TOKENS)), {**chunk, "choices": [over]}]
 
 
+def _deepseek() -> list[dict[str, Any]]:
+    """Chat completions as DeepSeek writes them: a null beside each piece, and the usage in the last chunk."""
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "system_fingerprint": "f"}
+    said = {"content": "word ", "reasoning_content": None}
+    choice = {"index": 0, "delta": said, "logprobs": None, "finish_reason": None}
+    over = {"index": 0, "delta": {"content": "", "reasoning_content": None}, "finish_reason": "stop"}
+    last = {**chunk, "choices": [over], "usage": {"prompt_tokens": 1, "completion_tokens": TOKENS}}
+    return [*({**chunk, "choices": [choice]} for _ in range(TOKENS)), last]
+
+
 def _responses() -> list[dict[str, Any]]:
     place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
     said = {"type": "response.output_text.delta", **place, "delta": "word ", "logprobs": [], "obfuscation": "k3Zq0bW1x"}
@@ -45,10 +58,27 @@ def _anthropic() -> list[dict[str, Any]]:
     return [*[said] * TOKENS, over]
 
 
+def _mapped() -> list[dict[str, Any]]:
+    said = {"code": 0, "msg": "ok", "data": {"answer": "word "}}
+    over = {"code": 0, "msg": "ok", "data": {"why": "stop", "cost": {"prompt_tokens": 1}}}
+    return [*[said] * TOKENS, over]
+
+
+READING = Reading(
+    ProtocolMapping(
+        stream="/s",
+        text="data.answer",
+        finish="data.why",
+        usage=UsageMapping(path="data.cost"),
+        error=ErrorMapping(path="code"),
+    )
+)
 STREAMS: dict[str, tuple[Make, Callable[[], list[dict[str, Any]]]]] = {
     "openai": (lambda: OpenAiDecoder("issuer"), _openai),
+    "deepseek": (lambda: OpenAiDecoder("issuer"), _deepseek),
     "anthropic": (lambda: AnthropicDecoder("issuer"), _anthropic),
     "responses": (lambda: ResponsesDecoder("issuer"), _responses),
+    "mapped": (lambda: MappedDecoder(READING, "issuer"), _mapped),
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 
 PROGRAMS = {
     "nginx": "nginx",
+    "unshare": "unshare",
 }
 """Service → the program that must be on the PATH."""
 

@@ -2,9 +2,11 @@
 
 A `python` block either begins with `# file: examples/x.py` (or `…x.py#region`) and shows that file, which a test of
 its own runs, or it is run here, in a folder of its own; `await` may stand at its top level. `console` blocks are not
-run, but the make targets and scripts they name exist. `yaml` and `json` blocks can be read.
+run, but the make targets and scripts they name exist. `yaml` blocks are configurations, `json` blocks can be read. A
+`py` block is another library's code, for comparison: it is not run, but it can be parsed.
 """
 
+import ast
 import json
 import re
 import subprocess
@@ -12,14 +14,16 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
+from talaria.runtime.configure import read_settings
+from talaria.runtime.routes import make_routes
 from tests.fences import Fence, fences
 from tests.repository import ROOT, relative
 
 _READMES = (ROOT / "README.md", ROOT / "README.zh-CN.md")
 _GUIDES = (*_READMES, *sorted((ROOT / "docs").rglob("*.md")))
 _DOCUMENTS = (*_GUIDES, *(ROOT / name for name in ("AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")))
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!\w+:|#)(?P<target>[^)#\s]+)")
 # In the globals of __main__, where tools look up the names that annotations use.
 _RUN = """
@@ -61,8 +65,16 @@ def test_a_console_block_names_targets_and_scripts_that_exist(fence: Fence) -> N
 
 
 @pytest.mark.parametrize("fence", blocks(_DOCUMENTS, "yaml"), ids=place)
-def test_a_yaml_block_can_be_read(fence: Fence) -> None:
-    assert yaml.safe_load(fence.code) is not None
+def test_a_yaml_block_is_a_configuration(fence: Fence, tmp_path: Path) -> None:
+    path = tmp_path / "talaria.yaml"
+    path.write_text(fence.code, "utf-8")
+    variables = dict.fromkeys(re.findall(r"\$\{(\w+)\}", fence.code), "x")
+    assert make_routes(read_settings(path, variables).models) is not None
+
+
+@pytest.mark.parametrize("fence", blocks(_DOCUMENTS, "py"), ids=place)
+def test_code_of_another_library_can_be_parsed(fence: Fence) -> None:
+    ast.parse(fence.code)
 
 
 @pytest.mark.parametrize("fence", blocks(_DOCUMENTS, "json"), ids=place)
@@ -78,6 +90,14 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
 
 def test_both_readmes_show_the_same_code() -> None:
     english, chinese = ([(fence.language, fence.code) for fence in fences(path)] for path in _READMES)
+    assert english == chinese
+
+
+def test_both_readmes_have_the_same_sections() -> None:
+    english, chinese = (
+        re.findall(r"^(#+|\| ---.*|- \*\*) ?", _FENCED.sub("", path.read_text("utf-8")), re.MULTILINE)
+        for path in _READMES
+    )
     assert english == chinese
 
 

@@ -21,14 +21,16 @@ LIMIT = 20
 
 
 class Process:
-    """`talaria serve` in a folder, listening on a free port."""
+    """`talaria serve` in a folder, listening on a free port. `python`: the command of another interpreter."""
 
-    def __init__(self, folder: Path, config: dict[str, Any], *arguments: str) -> None:
+    def __init__(
+        self, folder: Path, config: dict[str, Any], *arguments: str, python: Sequence[str] = (sys.executable,)
+    ) -> None:
         (folder / "talaria.yaml").write_text(json.dumps(config))
         self.folder = folder
         self._out = (folder / "out").open("wb")
         self._err = (folder / "err").open("ab")
-        command = (sys.executable, "-m", "talaria", "serve", "--port", "0", *arguments)
+        command = (*python, "-m", "talaria", "serve", "--port", "0", *arguments)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TALARIA_")}
         self._popen = subprocess.Popen(command, cwd=folder, stdout=self._out, stderr=self._err, env=environment)
 
@@ -69,8 +71,10 @@ class Process:
 
 
 @contextmanager
-def talaria(folder: Path, config: dict[str, Any], *arguments: str) -> Generator[Process]:
-    process = Process(folder, config, *arguments)
+def talaria(
+    folder: Path, config: dict[str, Any], *arguments: str, python: Sequence[str] = (sys.executable,)
+) -> Generator[Process]:
+    process = Process(folder, config, *arguments, python=python)
     try:
         yield process
     finally:
@@ -141,10 +145,13 @@ class Stream:
 def _response(
     url: str, method: str, path: str, body: Any, headers: dict[str, str]
 ) -> Generator[http.client.HTTPResponse]:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=LIMIT)
+    base = urlsplit(url)
+    connection = http.client.HTTPConnection(base.netloc, timeout=LIMIT)
     data = None if body is None else json.dumps(body)
     try:
-        connection.request(method, path, data, headers | ({} if body is None else {"Content-Type": "application/json"}))
+        connection.request(
+            method, base.path + path, data, headers | ({} if body is None else {"Content-Type": "application/json"})
+        )
         with connection.getresponse() as response:
             yield response
     finally:

@@ -61,6 +61,12 @@ def test_an_answer_that_is_cut_anywhere_has_no_call_that_was_not_whole(stream: S
             assert all(call["arguments"] in whole for call in outcome["tool_calls"])
 
 
+def test_a_document_that_ends_with_a_line_end_is_one_all_the_same() -> None:
+    stream = next(stream for stream in messages_streams() if stream.name == "one_document")
+    for parts in ([stream.body + b"\n"], [stream.body, b"\n"]):
+        assert read(parts)[1] == stream.expected
+
+
 def test_parts_keep_the_order_in_which_the_model_wrote_them_and_their_signatures() -> None:
     assert answer("thinking_text_calls")[0].message.parts == (
         Reasoning("Let me see.", "test", {"type": "thinking", "signature": "SIG1"}),

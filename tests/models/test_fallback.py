@@ -10,7 +10,7 @@ from talaria.core.messages import AssistantMessage, Reasoning, Text, UserMessage
 from talaria.models.call_limits import CallLimits
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
-from talaria.ports.model import Answer, Downgraded, ModelRequest, Prompt, Restart
+from talaria.ports.model import Answer, Downgraded, ModelRequest, Prompt, Restart, ToolSpec
 from talaria.ports.profile import Profile
 from tests.models.fakes import Canned, CannedTransport, NotingClock, ask, collect
 from tests.models.test_gateway import HELLO, failing
@@ -142,9 +142,18 @@ async def test_busy_is_an_answer() -> None:
     clock = NotingClock()
     limits = CallLimits(clock, per_minute=2, at_once=1)
     gateway = Gateway((Route("gpt", "http://x"),), CannedTransport([hello(), hello()]), clock, limits=limits)
-    with limits.place("run_1"), pytest.raises(Overloaded, match="1 model calls of this run") as caught:
+    limits.enter("run_1")
+    with pytest.raises(Overloaded, match="1 model calls of this run") as caught:
         await collect(gateway.stream(ModelRequest("gpt-x", ask().prompt, run_id="run_1")))
+    limits.leave("run_1")
     await collect(gateway.stream(ask()))
     with pytest.raises(Overloaded, match="busy") as caught:
         await collect(gateway.stream(ask()))
     assert caught.value.retry_after == 60
+
+
+async def test_a_fallback_that_cannot_do_what_the_request_is_for_is_passed_over() -> None:
+    bare = Route("other", "http://y", retries=0, profile_of=lambda _: Profile(tools=False))
+    scene = Scene(DOWN, DOWN, hello(), routes=(FIRST, bare, OTHERS[1]))
+    prompt = Prompt("", (ToolSpec("look", "Look.", {"type": "object"}),), ask().prompt.messages)
+    assert (await scene.said(ModelRequest("gpt-x", prompt)))[-1].message.model == "third-1"

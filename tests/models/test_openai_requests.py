@@ -175,12 +175,6 @@ def test_arguments_that_are_no_json_go_back_as_json() -> None:
     assert json.loads(sent[1]["tool_calls"][0]["function"]["arguments"]) == {"invalid_arguments": '{"q":'}
 
 
-@pytest.mark.parametrize(("name", "sent"), [("email.send", "email_send"), ("rm -rf", "rm_-rf"), ("x" * 70, "x" * 64)])
-def test_a_name_that_the_provider_would_refuse_goes_back_as_one_that_it_takes(name: str, sent: str) -> None:
-    history: list[Message] = [GO, AssistantMessage((ToolCall("a", name),)), ToolMessage("a", name, "no such tool")]
-    assert messages(history)[1]["tool_calls"][0]["function"]["name"] == sent
-
-
 def test_system_messages_in_the_history_keep_their_place() -> None:
     assert messages([GO, SystemMessage("note")], system_role="developer")[1] == {"role": "developer", "content": "note"}
 

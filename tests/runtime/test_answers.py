@@ -114,14 +114,13 @@ async def test_an_answer_that_does_not_fit_is_taken_back_and_asked_for_again(sto
         )
         await assert_every_way_shows(here, run_id, GOOD)
         assert_valid_wire(await here.messages())
-        assert [message["role"] for message in await here.messages()] == ["user", "assistant", "user", "assistant"]
+        assert [message["content"] for message in await here.messages()] == ["Go", GOOD]
     assert model.prompts[1][: len(model.prompts[0])] == model.prompts[0]
     wrong, told_so = model.prompts[1][-2:]
     assert isinstance(wrong, AssistantMessage)
     assert isinstance(told_so, UserMessage)
     assert wrong.text == '{"total": "many"}'
-    assert isinstance(told_so.parts[0], Text)
-    lines = told_so.parts[0].text.splitlines()
+    lines = told_so.sent.splitlines()
     assert lines[:3] == snapshot(
         [
             "[Automatic check] Your answer was not accepted:",

@@ -171,8 +171,11 @@ def test_an_agent_that_is_not_there_is_named() -> None:
 @pytest.mark.parametrize(
     ("config", "named"),
     [
-        ({"models": [MODEL], "defaultModel": "claude"}, "defaultModel: no route for 'claude'; there are gpt"),
-        ({"models": [MODEL], "agents": [{"name": "a", "model": "claude"}]}, "agents.a.model: no route for 'claude'"),
+        ({"models": [MODEL], "defaultModel": "claude"}, "defaultModel: no route for model 'claude'; there are 'gpt"),
+        (
+            {"models": [MODEL], "agents": [{"name": "a", "model": "claude"}]},
+            "agents.a.model: no route for model 'claude'",
+        ),
         ({"models": [MODEL, MODEL]}, "two routes have the prefix 'gpt'"),
         ({"models": [MODEL | {"baseUrl": "x"}]}, "models[0].baseUrl: 'x' is no http or https address"),
         ({"agents": [{"name": "a"}, {"name": "a"}]}, "two agents named 'a'"),

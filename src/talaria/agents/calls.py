@@ -1,5 +1,7 @@
 """The calls of an answer, as they go on record: with ids that are unique in the run, and names that it knows."""
 
+from collections.abc import Iterable, Sequence
+
 import msgspec
 
 from talaria.agents.open_run import OpenRun
@@ -11,14 +13,25 @@ from talaria.tools.nearest import meant
 
 def settle_calls(message: AssistantMessage, session: OpenRun) -> AssistantMessage:
     """Give every call a unique id, and the tool's own name where it is written in another way."""
-    return unique_ids(known_names(message, session), session.run)
+    calls = message.calls
+    if not _have_known_names(calls, session):
+        message = _with_known_names(message, session)
+    return message if _have_unique_ids(calls, session.run) else _with_unique_ids(message, session.run)
 
 
-def known_names(message: AssistantMessage, session: OpenRun) -> AssistantMessage:
+def _have_known_names(calls: Iterable[ToolCall], session: OpenRun) -> bool:
+    tools, answers_by = session.tools, session.run.answers_by
+    return all(call.name in tools or call.name == answers_by for call in calls)
+
+
+def _have_unique_ids(calls: Sequence[ToolCall], run: RunState) -> bool:
+    ids = {call.id for call in calls}
+    return len(ids) == len(calls) and "" not in ids and run.call_ids.isdisjoint(ids)
+
+
+def _with_known_names(message: AssistantMessage, session: OpenRun) -> AssistantMessage:
     """Give calls the names of the tools that they mean; what the model wrote is kept beside it."""
     tools, answers_by = session.tools, session.run.answers_by
-    if all(call.name in tools or call.name == answers_by for call in message.calls):
-        return message
     names = [*tools, *([answers_by] if answers_by else [])]
     parts = tuple(_named(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
     return AssistantMessage(parts, message.model, message.incomplete)
@@ -31,11 +44,8 @@ def _named(call: ToolCall, names: list[str]) -> ToolCall:
     return msgspec.structs.replace(call, name=name, written=call.name)
 
 
-def unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
+def _with_unique_ids(message: AssistantMessage, run: RunState) -> AssistantMessage:
     """Give every call an id that this run has not seen; the provider's own is kept to be sent back."""
-    ids = [call.id for call in message.calls]
-    if all(ids) and len(set(ids)) == len(ids) and run.call_ids.isdisjoint(ids):
-        return message
     seen = set(run.call_ids)
     parts: list[AssistantPart] = []
     for part in message.parts:

@@ -58,7 +58,10 @@ AssistantPart = Text | Reasoning | ToolCall
 
 
 class UserMessage(msgspec.Struct, frozen=True, gc=False, tag="user", omit_defaults=True):
-    """What a person said. `sent` tells the model when: it follows the parts, and people do not see it."""
+    """What a person said. `sent` is the harness's word to the model (when it was said): people do not see it.
+
+    It follows the parts. A message without parts is the harness's own.
+    """
 
     parts: tuple[UserPart, ...]
     sent: str = ""

@@ -188,7 +188,7 @@ def _take_verdict(state: SessionState, run: RunState, entry: AnswerRejected | An
     run.rejected = entry
     run.rejections += 1
     if entry.feedback and not entry.call_id:
-        messages.append(UserMessage((Text(entry.feedback),)))
+        messages.append(UserMessage((), entry.feedback))  # the harness said it, no person
 
 
 def _cut(message: AssistantMessage) -> AssistantMessage:

@@ -1,8 +1,20 @@
 """Messages as the wire shows them: what GET /sessions/{id} returns, and what transcripts hold."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from talaria.core.messages import AssistantMessage, File, Image, Message, SystemMessage, ToolMessage, UserMessage
+
+
+def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return a conversation as people see it: without answers that were taken back, and what was said of them."""
+    shown: list[dict[str, Any]] = []
+    for message in messages:
+        if not isinstance(message, UserMessage) or message.parts:
+            shown.append(wire_message(message))
+        elif shown and shown[-1]["role"] == "assistant":
+            shown.pop()
+    return shown
 
 
 def wire_message(message: Message) -> dict[str, Any]:

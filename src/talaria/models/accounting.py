@@ -1,19 +1,15 @@
 """Tokens and money: what a provider reports, what is estimated when it does not, what it costs."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from talaria.core.usage import Usage
+from talaria.models.loose_json import as_object
 from talaria.ports.profile import Price
 
 CHARACTERS_PER_TOKEN = 4
-_NONE = cast("dict[str, Any]", {})
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else _NONE
 
 
 def _count(values: Mapping[str, Any], *names: str) -> int:
@@ -29,12 +25,12 @@ def read_usage(value: Any, before: Usage) -> Usage:
 
     Reports are cumulative; a server may spread them over several chunks or repeat them, so the largest number counts.
     """
-    report = _object(value)
+    report = as_object(value)
     if not report:
         return before
-    details = _object(report.get("prompt_tokens_details")) or _object(report.get("input_tokens_details"))
+    details = as_object(report.get("prompt_tokens_details")) or as_object(report.get("input_tokens_details"))
     cached = _count(details, "cached_tokens") or _count(report, "prompt_cache_hit_tokens", "cached_tokens")
-    spent = _object(report.get("completion_tokens_details")) or _object(report.get("output_tokens_details"))
+    spent = as_object(report.get("completion_tokens_details")) or as_object(report.get("output_tokens_details"))
     asked = _count(report, "prompt_tokens", "input_tokens")
     said = _count(report, "completion_tokens", "output_tokens")
     thought = _count(spent, "reasoning_tokens")

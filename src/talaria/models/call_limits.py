@@ -1,8 +1,6 @@
 """Limits on model calls over all routes: so many a minute, so many at once of one run. "Busy" is an answer."""
 
-from collections import Counter, deque
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections import deque
 
 from talaria.core.errors import Overloaded
 from talaria.models.turnstile import MINUTE
@@ -17,27 +15,26 @@ class CallLimits:
         self._per_minute = per_minute
         self._at_once = at_once
         self._made: deque[int] = deque()
-        self._under_way: Counter[str] = Counter()
+        self._under_way: dict[str, int] = {}
 
-    @contextmanager
-    def place(self, run_id: str) -> Generator[None]:
-        """Hold the place of one call.
+    def enter(self, run_id: str) -> None:
+        """Take the place of one call, until it leaves.
 
         Raises:
             Overloaded: there is none.
         """
-        if run_id and self._under_way[run_id] >= self._at_once:
+        if run_id and self._under_way.get(run_id, 0) >= self._at_once:
             raise Overloaded(
                 f"busy: {self._at_once} model calls of this run are under way; wait for one", retry_after=1
             )
         self._count()
-        self._under_way[run_id] += 1
-        try:
-            yield
-        finally:
-            self._under_way[run_id] -= 1
-            if not self._under_way[run_id]:
-                del self._under_way[run_id]
+        self._under_way[run_id] = self._under_way.get(run_id, 0) + 1
+
+    def leave(self, run_id: str) -> None:
+        """Give the place of one call back."""
+        left = self._under_way.pop(run_id) - 1
+        if left:
+            self._under_way[run_id] = left
 
     def _count(self) -> None:
         if self._per_minute is None:

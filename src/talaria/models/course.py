@@ -45,7 +45,7 @@ class Course:
 
     def _take_key(self) -> None:
         self._key = self.provider.keys.take(self._clock.now())
-        self.connection: Connection = self.provider.route.connection(self.model, self._key)
+        self.connection: Connection = self.provider.connection(self.model, self._key)
 
     def after(self, error: ModelError) -> Restart | None:
         """Take the next step after an error; None when there is none."""

@@ -5,6 +5,7 @@ whatever case: "anthropic/claude-opus-4.1" is as "claude-opus-4.1".
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -24,6 +25,9 @@ DIALECTS: Mapping[str, Profile] = {
     ),
 }
 """What is taken of a model that nobody knows, by the dialect in which it is asked."""
+
+REMEMBERED = 256
+"""Names of models whose profile need not be looked for again."""
 
 FAMILIES: tuple[Family, ...] = (
     *claude.FAMILIES,
@@ -65,10 +69,14 @@ class Profiles:
         self._thinking = thinking or {}
         self._families = sorted(families, key=lambda family: len(family.prefix), reverse=True)
         self._made: dict[str, Profile] = {}
+        self._found = lru_cache(REMEMBERED)(self._find)
         self.of("")
 
     def of(self, model: str) -> Profile:
         """Return the profile of a model."""
+        return self._found(model)
+
+    def _find(self, model: str) -> Profile:
         name = model.rpartition("/")[2].lower()
         family = next((each for each in self._families if name.startswith(each.prefix)), Family(""))
         made = self._made.get(family.prefix)

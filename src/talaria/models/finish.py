@@ -9,3 +9,12 @@ FINISH: dict[str, Finish] = {
     **dict.fromkeys(("content_filter", "safety", "sensitive", "recitation", "blocklist"), "content_filter"),
 }
 """Words in lower case, and what they mean here."""
+
+
+def settled(finish: Finish, *, calls: bool, cut: int) -> Finish:
+    """Return why an answer ended, given whether it has calls and how many were cut off: these have the last word."""
+    if calls:
+        return "tool_calls"
+    if finish == "tool_calls":
+        return "length" if cut else "stop"
+    return finish

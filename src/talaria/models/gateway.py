@@ -3,6 +3,7 @@
 import logging
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -14,13 +15,15 @@ from talaria.models.attempt import Attempt
 from talaria.models.call_limits import CallLimits
 from talaria.models.course import Choice, Course
 from talaria.models.dialects import make_dialect
-from talaria.models.negotiation import negotiate
+from talaria.models.negotiation import missing, negotiate
 from talaria.models.provider import Provider
 from talaria.models.routes import Route, find_route
 from talaria.ports.clock import Clock
 from talaria.ports.model import Answer, Dialect, Downgraded, ModelItem, ModelRequest, Transport
 
 _log = logging.getLogger(__name__)
+REMEMBERED = 256
+"""Names of models whose routes need not be looked for again."""
 
 
 class Gateway:
@@ -58,6 +61,7 @@ class Gateway:
             route.prefix: Provider(route, made.get(route.prefix) or make_dialect(route), clock)
             for route in self._routes
         }
+        self._choices = lru_cache(REMEMBERED)(self._find_choices)
 
     def route(self, model: str) -> Route:
         """Return the route of a model's name.
@@ -69,8 +73,9 @@ class Gateway:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelItem], None]:
         """Yield what came in each network read, and the answer last; see the port."""
-        with self._limits.place(request.run_id):
-            course = self._course(request.model)
+        self._limits.enter(request.run_id)
+        try:
+            course = Course(self._able(request), self._clock, self._jitter)
             while True:
                 connection, provider = course.connection, course.provider
                 asked, downgraded = negotiate(_of(request, course), connection.profile)
@@ -100,6 +105,8 @@ class Gateway:
                 yield [restart]
                 if restart.wait:
                     await self._clock.sleep(restart.wait)
+        finally:
+            self._limits.leave(request.run_id)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -107,11 +114,14 @@ class Gateway:
             await provider.turnstile.close()
         await self._transport.close()
 
-    def _course(self, model: str) -> Course:
-        route = self.route(model)
-        names = (model, *route.fallback)
-        choices = [Choice(name, self._providers[self.route(name).prefix]) for name in names]
-        return Course(choices, self._clock, self._jitter)
+    def _able(self, request: ModelRequest) -> Sequence[Choice]:
+        """The model that is wanted, and of its fallbacks those that can do what the request is for."""
+        wanted, *others = self._choices(request.model)
+        return [wanted, *(each for each in others if not missing(request, each.provider.route.profile_of(each.model)))]
+
+    def _find_choices(self, model: str) -> Sequence[Choice]:
+        names = (model, *self.route(model).fallback)
+        return [Choice(name, self._providers[self.route(name).prefix]) for name in names]
 
 
 def _of(request: ModelRequest, course: Course) -> ModelRequest:

@@ -16,13 +16,8 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
     Raises:
         CapabilityMissing: the model cannot do what the request is for.
     """
-    if request.prompt.tools and not profile.tools:
-        raise CapabilityMissing(
-            f"the model {request.model} cannot call tools, at least not in its route's dialect; "
-            "use another model or dialect, or send tools: []"
-        )
-    if request.output_schema is not None and not profile.json_schema:
-        raise CapabilityMissing(f"the model {request.model} does not keep to a schema; use another model")
+    if lacking := missing(request, profile):
+        raise CapabilityMissing(lacking)
     left: list[str] = []
     changed = {**_thinking(request, profile, left)}
     thinks = _thinks(profile, changed.get("thinking", request.thinking))
@@ -38,6 +33,18 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
     if not profile.vision and has_new_image(request):
         left.append(f"{request.model} sees no images; it is told that there is one.")
     return (msgspec.structs.replace(request, **changed) if changed else request), left
+
+
+def missing(request: ModelRequest, profile: Profile) -> str:
+    """Say what a model with this profile cannot do though the request is for it; empty when there is nothing."""
+    if request.prompt.tools and not profile.tools:
+        return (
+            f"the model {request.model} cannot call tools, at least not in its route's dialect; "
+            "use another model or dialect, or send tools: []"
+        )
+    if request.output_schema is not None and not profile.json_schema:
+        return f"the model {request.model} does not keep to a schema; use another model"
+    return ""
 
 
 def _thinking(request: ModelRequest, profile: Profile, left: list[str]) -> dict[str, object]:

@@ -6,6 +6,9 @@ are checked against the whole schema all the same.
 
 from typing import Any, cast
 
+from talaria.models.loose_json import as_list, as_object
+from talaria.ports.profile import Profile
+
 _KEPT = frozenset(
     {
         *("type", "description", "nullable", "enum", "required", "minimum", "maximum", "minItems", "maxItems"),
@@ -16,6 +19,11 @@ _FORMATS = frozenset({"date-time", "int32", "int64", "float", "double"})
 Node = dict[str, Any]
 LARGEST = 2_000
 """Nodes that a schema may have once its references are written out; beyond, an object is any object."""
+
+
+def schema_for(profile: Profile, schema: Node) -> Node:
+    """Return the schema as models of this profile take it."""
+    return plain_schema(schema) if profile.schemas == "plain" else schema
 
 
 def plain_schema(schema: Node) -> Node:
@@ -37,12 +45,12 @@ class _Writer:
         if opened is None:
             return {"type": "object", **{key: source[key] for key in ("description",) if key in source}}
         written = _kept(opened)
-        fields = _object(opened.get("properties"))
+        fields = as_object(opened.get("properties"))
         if fields:
             written["properties"] = {name: self.node(each, within) for name, each in fields.items()}
         if "required" in written:
-            written["required"] = [name for name in fields if name in _list(written["required"])]
-        branches = _list(opened.get("anyOf")) or _list(opened.get("oneOf"))
+            written["required"] = [name for name in fields if name in as_list(written["required"])]
+        branches = as_list(opened.get("anyOf")) or as_list(opened.get("oneOf"))
         if isinstance(written.get("type"), list):
             types = written.pop("type")
             branches = branches or [{"type": each} for each in types]
@@ -57,7 +65,7 @@ class _Writer:
         self._left -= 1
         if self._left < 0:
             return None, within
-        parts = [cast("Node", part) for part in _list(source.get("allOf")) if isinstance(part, dict)]
+        parts = [cast("Node", part) for part in as_list(source.get("allOf")) if isinstance(part, dict)]
         target = source.get("$ref")
         if isinstance(target, str):
             found = self._find(target)
@@ -77,21 +85,13 @@ class _Writer:
     def _find(self, target: str) -> Node | None:
         found: Any = self._root
         for step in target.removeprefix("#").split("/")[1:]:
-            found = _object(found).get(step.replace("~1", "/").replace("~0", "~"))
+            found = as_object(found).get(step.replace("~1", "/").replace("~0", "~"))
         return cast("Node", found) if isinstance(found, dict) and target.startswith("#") else None
 
 
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
-
-
-def _object(value: Any) -> Node:
-    return cast("Node", value) if isinstance(value, dict) else {}
-
-
 def _laid(below: Node, above: Node) -> Node:
-    fields = {**_object(below.get("properties")), **_object(above.get("properties"))}
-    required = [*_list(below.get("required")), *_list(above.get("required"))]
+    fields = {**as_object(below.get("properties")), **as_object(above.get("properties"))}
+    required = [*as_list(below.get("required")), *as_list(above.get("required"))]
     merged = {**below, **above}
     return merged | ({"properties": fields} if fields else {}) | ({"required": required} if required else {})
 
@@ -102,7 +102,7 @@ def _kept(source: Node) -> Node:
     form = source.get("format")
     if isinstance(form, str) and form in _FORMATS:
         written["format"] = form
-    choices = [source["const"]] if "const" in source else _list(written.pop("enum", None))
+    choices = [source["const"]] if "const" in source else as_list(written.pop("enum", None))
     if None in choices:
         written["nullable"] = True
     some = [each for each in choices if each is not None]
@@ -115,8 +115,8 @@ def _kept(source: Node) -> Node:
 
 
 def _items(source: Node) -> Node:
-    first = _list(source.get("prefixItems"))
-    return _object(source.get("items")) or ({"anyOf": first} if first else {"type": "string"})
+    first = as_list(source.get("prefixItems"))
+    return as_object(source.get("items")) or ({"anyOf": first} if first else {"type": "string"})
 
 
 def _either(written: Node, branches: list[Node]) -> Node:

@@ -1,10 +1,12 @@
 """A provider at work: its route, its dialect, and what is shared by all calls to it: keys, pace, whether it rests."""
 
+from functools import lru_cache
+
 from talaria.models.keys import Keys
 from talaria.models.routes import Route
 from talaria.models.turnstile import Turnstile
 from talaria.ports.clock import Clock
-from talaria.ports.model import Dialect
+from talaria.ports.model import Connection, Dialect
 
 REST = 30_000
 """ms for which a provider whose fallback was used is not asked first."""
@@ -12,6 +14,8 @@ KEY_REST = 300_000
 """ms for which a key that was refused is left alone."""
 BUSY_REST = 10_000
 """ms for which a key that was used too often is left alone, where the provider does not say how long."""
+REMEMBERED = 256
+"""Connections, one a model and key, that need not be made again."""
 
 
 class Provider:
@@ -23,3 +27,8 @@ class Provider:
         self.keys = Keys(route.api_keys)
         self.turnstile = Turnstile(route.rpm, route.tpm, clock)
         self.rests_until = 0
+        self._connection = lru_cache(REMEMBERED)(route.connection)
+
+    def connection(self, model: str, key: str) -> Connection:
+        """Return the connection to a model with a key."""
+        return self._connection(model, key)

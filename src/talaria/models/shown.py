@@ -1,8 +1,8 @@
-"""Parts of a person's message as text, for models and dialects that take nothing else."""
+"""What a person's message has for a model, and its parts as text, for models and dialects that take nothing else."""
 
 from typing import assert_never
 
-from talaria.core.messages import File, Image, Text, UserPart
+from talaria.core.messages import File, Image, Text, UserMessage, UserPart
 
 
 def shown(part: UserPart) -> str:
@@ -17,3 +17,18 @@ def shown(part: UserPart) -> str:
             return f"File {part.name}:\n{text}"
         case _:
             assert_never(part)
+
+
+def parts_of(message: UserMessage) -> tuple[UserPart, ...]:
+    """Return what a message has for the model: what the person said, and when."""
+    return (*message.parts, Text(message.sent)) if message.sent else message.parts
+
+
+def as_text(message: UserMessage) -> str:
+    """Return all of it as one text."""
+    return "\n\n".join(text for part in parts_of(message) if (text := shown(part)))
+
+
+def has_picture(message: UserMessage) -> bool:
+    """Whether there is an image that can be sent."""
+    return any(isinstance(part, Image) and part.data for part in message.parts)

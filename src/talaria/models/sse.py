@@ -57,6 +57,8 @@ class SseParser:
     def _lf(self, data: bytes) -> list[bytes]:
         if self._data or not data.startswith(_FIRST):
             return self._lines(data.split(b"\n"))
+        if data.find(b"\n") == len(data) - 2 and data.endswith(b"\n\n"):  # one event: what most reads are
+            return [data[len(_FIRST) : -2]]
         payloads = data[len(_FIRST) :].split(_BETWEEN)
         breaks, last = data.count(b"\n"), payloads[-1]
         if breaks == 2 * len(payloads) and last.endswith(b"\n\n"):  # nothing but whole one-line events

@@ -20,14 +20,15 @@ class Price(msgspec.Struct, frozen=True, gc=False):
     currency: str = "USD"
 
 
-class Profile(msgspec.Struct, frozen=True, gc=False):
+class Profile(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """What a model takes and gives. The defaults are those of a full model that nobody knows more about.
 
     What it can do:
-        `window`, `max_output`: tokens; 0 means not known. `tools`, `parallel_tools`, `vision`. `json_schema`: it keeps
-        to a schema for its answer. `reasoning`: it never thinks, thinks when asked, thinks unless asked not to, or
-        always does. `thinking_with_tools`: it may think in a request that has tools. `sampling`: when it takes a
-        temperature. `forced_choice`: when it can be made to call a tool.
+        `window`, `max_output`: tokens; 0 means not known. `tools`, `vision`. `parallel_tools`: it may make several
+        calls in one answer, else it is told not to. `json_schema`: it keeps to a schema for its answer. `reasoning`: it
+        never thinks, thinks when asked, thinks unless asked not to, or always does. `thinking_with_tools`: it may think
+        in a request that has tools. `sampling`: when it takes a temperature. `forced_choice`: when it can be made to
+        call a tool.
     How it is told:
         `thinking_on` / `thinking_off`: a JSON object whose members are added to the request when thinking is asked
         for, or asked not to be; the strings "$effort" and "$budget" in it stand for the route's, "$effort:high" for

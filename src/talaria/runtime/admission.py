@@ -18,9 +18,8 @@ from talaria.runtime.answers import output_spec
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.request import ChatRequest, history_messages
-from talaria.runtime.routes import make_routes
+from talaria.runtime.routes import lack_of_route, make_routes
 from talaria.tools.answers import check_schema
-from talaria.tools.nearest import hint, listed
 
 KEY_LIFE_MS = 24 * 3600 * 1000
 _log = structlog.get_logger("talaria.admission")
@@ -200,10 +199,8 @@ class Admission:
         model = request.model_name or agent.model or self._settings.default_model
         if not model and self._settings.models:
             raise InvalidRequest("no model: send modelName, or set defaultModel or the agent's model")
-        prefixes = [route.prefix for route in self._settings.models]
-        if prefixes and not any(model.startswith(prefix) for prefix in prefixes):
-            there = f"there are {listed(prefixes)}{hint(model, prefixes)}"
-            raise InvalidRequest(f"no route for model '{model[:80]}'; {there}")
+        if lack := lack_of_route(self._settings.models, model):
+            raise InvalidRequest(lack)
         return model
 
     def _note_secrets(self, request: ChatRequest) -> None:

@@ -13,7 +13,7 @@ from talaria.core.principal import Principal
 from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow, SessionRow
 from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
-from talaria.journal.transcript import wire_message
+from talaria.journal.transcript import wire_messages
 from talaria.journal.views import iso_time
 from talaria.live.follow import RunSource, follow
 from talaria.live.frames import Frame
@@ -205,7 +205,7 @@ class Lookup:
         key = SessionKey.parse(row.key)
         state = await load_state(self._store.journal, self._store.blobs, key)
         view = _session_view(row)
-        view["messages"] = [wire_message(message) for message in state.prompt.messages]
+        view["messages"] = wire_messages(state.prompt.messages)
         if state.active is not None:
             view["activeRun"] = state.active.id
         questions = await self._questions(key.scope, lambda row: _whole(SessionKey.parse(row.session)) == key)

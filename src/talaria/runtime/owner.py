@@ -11,7 +11,7 @@ from talaria.agents.decide import Stop
 from talaria.agents.loop import Ended, drive, finish
 from talaria.agents.open_run import Granted, Means, OpenRun
 from talaria.agents.prompt import sent_at
-from talaria.core.errors import InvalidRequest, JournalError, SecretsLost, TalariaError
+from talaria.core.errors import InvalidRequest, JournalError, SecretsLost
 from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
@@ -231,9 +231,7 @@ class Owner:
     def _abandon(self) -> None:
         """The journal took nothing more: followers are told, and a restart takes the run up where it is recorded."""
         if self._live is not None and not self._live.ended:
-            self._live.fail(
-                TalariaError("the session's journal cannot be written; the run resumes once it can").message
-            )
+            self._live.fail("the session's journal cannot be written; the run resumes once it can")
 
 
 def _log_as(key: SessionKey, run: RunState) -> None:

@@ -6,7 +6,7 @@ from talaria.core.errors import ConfigurationError
 from talaria.models.families import Profiles
 from talaria.models.routes import Route
 from talaria.runtime.settings import ModelSettings
-from talaria.tools.nearest import hint
+from talaria.tools.nearest import hint, listed
 
 
 def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
@@ -34,12 +34,17 @@ def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> N
     Raises:
         ConfigurationError: one has none.
     """
-    prefixes = [each.prefix for each in models]
     for where, name in named.items():
-        if name and prefixes and not any(name.startswith(prefix) for prefix in prefixes):
-            raise ConfigurationError(
-                f"{where}: no route for '{name}'; there are {', '.join(prefixes)}{hint(name, prefixes)}"
-            )
+        if name and (lack := lack_of_route(models, name)):
+            raise ConfigurationError(f"{where}: {lack}")
+
+
+def lack_of_route(models: Sequence[ModelSettings], name: str) -> str:
+    """Say that a model has no route; "" where it has one, or nothing is configured that could have one."""
+    prefixes = [each.prefix for each in models]
+    if not prefixes or any(name.startswith(prefix) for prefix in prefixes):
+        return ""
+    return f"no route for model '{name[:80]}'; there are {listed(prefixes)}{hint(name, prefixes)}"
 
 
 def _route(model: ModelSettings) -> Route:

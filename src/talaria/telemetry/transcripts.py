@@ -14,6 +14,7 @@ import msgspec
 import structlog
 
 from talaria.core.ids import SessionKey
+from talaria.core.messages import Message, UserMessage
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import AnyEntry, ModelFinished, RunFinished, ToolFinished
 from talaria.journal.transcript import wire_message
@@ -45,7 +46,7 @@ class Transcripts:
             "model": request.model,
             "system": prompt.system,
             "tools": [msgspec.to_builtins(tool) for tool in prompt.tools],
-            "messages": [wire_message(message) for message in prompt.messages],
+            "messages": [_asked(message) for message in prompt.messages],
         }
         self._write(key, request.run_id, f"{round_:03}.request", content)
 
@@ -106,3 +107,9 @@ def _file_name(part: str) -> str:
     """A part of a path that stays within its folder, and within what file systems take."""
     name = quote(part, safe="").replace(".", "%2E") or "-"
     return name if len(name) <= LONGEST else f"{name[:100]}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+
+
+def _asked(message: Message) -> dict[str, Any]:
+    """A message as the model gets it, with the harness's word to it."""
+    sent = message.sent if isinstance(message, UserMessage) else ""
+    return wire_message(message) | ({"sent": sent} if sent else {})

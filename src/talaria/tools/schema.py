@@ -1,8 +1,8 @@
 """Makes the JSON Schema of a function's parameters, and what turns JSON values into the function's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any, NotRequired, Required, get_args, get_origin
+from typing import Annotated, Any, NotRequired, get_args, get_origin
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
@@ -50,6 +50,7 @@ def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Descri
     check_returns(signature.returns, tool)
     parameters = [_with_field(each, said.parameters.get(each.name)) for each in signature.parameters]
     named, validate = _adapt(parameters, tool)
+    _add_descriptions(named["properties"], signature.parameters, said.parameters)
     binding = Binding(validate, _defaults(parameters), len(parameters), named)
     return Described(
         text, plain_schema(named, NAMES_KEYWORD), binding, says_nothing=signature.returns in (None, type(None))
@@ -59,6 +60,8 @@ def describe(fn: Callable[..., Any], tool: str, description: str = "") -> Descri
 def _with_field(parameter: Parameter, description: str | None) -> Parameter:
     """Gather what is said about a parameter into one annotation; what stands nearest to it wins."""
     annotation, default = parameter.annotation, parameter.default
+    if not _has_field(parameter):
+        return parameter
     metadata: list[Any] = [] if description is None else [Field(description=description)]
     if get_origin(annotation) is Annotated:
         annotation, *more = get_args(annotation)
@@ -70,6 +73,17 @@ def _with_field(parameter: Parameter, description: str | None) -> Parameter:
         fields = [each for each in metadata if isinstance(each, FieldInfo) and not each.is_required()]
         default = fields[-1] if fields else MISSING
     return Parameter(parameter.name, Annotated[annotation, *metadata] if metadata else annotation, default)
+
+
+def _has_field(parameter: Parameter) -> bool:
+    return isinstance(parameter.default, FieldInfo) or get_origin(parameter.annotation) is Annotated
+
+
+def _add_descriptions(properties: dict[str, Any], parameters: Sequence[Parameter], said: Mapping[str, str]) -> None:
+    """Write what the docstring says of parameters that have no Field to hold it: one Field fewer for pydantic."""
+    for each in parameters:
+        if each.name in said and not _has_field(each):
+            properties[each.name] = {**properties[each.name], "description": said[each.name]}
 
 
 def _defaults(parameters: list[Parameter]) -> tuple[tuple[str, Any], ...]:
@@ -95,8 +109,7 @@ def _adapt(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Call
 
 def _build(parameters: list[Parameter], tool: str) -> tuple[dict[str, Any], Callable[[dict[str, Any]], dict[str, Any]]]:
     fields = {
-        each.name: Required[each.annotation] if each.default is MISSING else NotRequired[each.annotation]
-        for each in parameters
+        each.name: each.annotation if each.default is MISSING else NotRequired[each.annotation] for each in parameters
     }
     make: Any = TypedDict  # a type checker only knows the class statement of it
     adapter: TypeAdapter[Any] = TypeAdapter(make(tool, fields))

@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import GenericAlias, SimpleNamespace, UnionType
 from typing import Any, get_args, get_type_hints
 
 from talaria.tools.context import ToolContext
@@ -45,7 +45,7 @@ def read_signature(fn: Callable[..., Any], tool: str) -> Signature:
         ToolInvalid: a parameter cannot be given by name, has no annotation, or one that is not defined.
     """
     signature = inspect.signature(fn)
-    context, left_out = context_parameter(fn), receiver(fn)
+    context, left_out = _context(signature), receiver(fn)
     parameters: list[Parameter] = []
     for name, each in signature.parameters.items():
         if name == left_out:
@@ -73,10 +73,13 @@ def _is_in_class(qualified: str) -> bool:
 def context_parameter(fn: Callable[..., Any]) -> str | None:
     """Return the name of the (first) parameter annotated with ToolContext, or None."""
     try:
-        found = inspect.signature(fn).parameters
+        return _context(inspect.signature(fn))
     except ValueError:  # a builtin without a signature
         return None
-    return next((name for name, each in found.items() if _is_context(each.annotation)), None)
+
+
+def _context(signature: inspect.Signature) -> str | None:
+    return next((name for name, each in signature.parameters.items() if _is_context(each.annotation)), None)
 
 
 def _is_context(annotation: Any) -> bool:
@@ -94,8 +97,15 @@ def _check(each: inspect.Parameter, tool: str) -> None:
         raise ToolInvalid(f"{tool}: parameter '{each.name}' has no annotation; the model must know its type")
 
 
+def _has_no_names(annotation: Any) -> bool:
+    """Whether an annotation is made of classes only, as most are: there is nothing to look up."""
+    if type(annotation) is type:
+        return True
+    return type(annotation) in (GenericAlias, UnionType) and all(map(_has_no_names, get_args(annotation)))
+
+
 def _resolve(fn: Callable[..., Any], annotation: Any, where: str) -> Any:
-    if annotation is MISSING or type(annotation) is type:  # most are: there is nothing to look up
+    if annotation is MISSING or _has_no_names(annotation):
         return annotation
     inner = inspect.unwrap(fn)
     holder = SimpleNamespace(__annotations__={"it": annotation})

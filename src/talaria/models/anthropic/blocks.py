@@ -6,8 +6,9 @@ import msgspec
 
 from talaria.core.messages import AssistantPart
 from talaria.core.text import valid_json
-from talaria.models.anthropic.events import EventDelta, fields_of, text_of
+from talaria.models.anthropic.events import EventDelta
 from talaria.models.calls import Draft
+from talaria.models.loose_json import as_object, as_string
 from talaria.models.speech import Speech
 from talaria.ports.model import Delta
 
@@ -30,15 +31,15 @@ class Blocks:
 
     def start(self, index: int, value: Any, out: list[Delta]) -> None:
         """A block begins; compatible servers may have put all of it in here."""
-        block = fields_of(value)
+        block = as_object(value)
         match kind := block.get("type"):
             case "text":
-                self.add(index, EventDelta("text_delta", text=text_of(block.get("text"))), out)
+                self.add(index, EventDelta("text_delta", text=as_string(block.get("text"))), out)
             case "thinking":
-                self._thinking = {"type": "thinking", "signature": text_of(block.get("signature"))}
-                self.add(index, EventDelta("thinking_delta", thinking=text_of(block.get("thinking"))), out)
+                self._thinking = {"type": "thinking", "signature": as_string(block.get("signature"))}
+                self.add(index, EventDelta("thinking_delta", thinking=as_string(block.get("thinking"))), out)
             case "redacted_thinking":
-                self._thinking = {"type": "redacted_thinking", "data": text_of(block.get("data"))}
+                self._thinking = {"type": "redacted_thinking", "data": as_string(block.get("data"))}
             case "tool_use":
                 self.speech.close(out)
                 self._call(index, block)
@@ -70,11 +71,6 @@ class Blocks:
         self._thinking = None
 
     @property
-    def drafts(self) -> list[Draft]:
-        """The calls so far, complete or not."""
-        return [draft for _, draft in self._places]
-
-    @property
     def has_open(self) -> bool:
         """Whether a call is not over."""
         return any(not draft.is_whole for index, draft in self._drafts.items() if index in self._open)
@@ -101,11 +97,11 @@ class Blocks:
         return not is_cut or (draft.is_empty and draft is not self._places[-1][1])
 
     def _call(self, index: int, block: dict[str, Any]) -> None:
-        draft = self._drafts[index] = Draft(text_of(block.get("id")), index)
+        draft = self._drafts[index] = Draft(as_string(block.get("id")), index)
         self._places.append((len(self.speech.parts()), draft))
         self._open.add(index)
-        draft.name = text_of(block.get("name"))
+        draft.name = as_string(block.get("name"))
         draft.extra = {key: value for key, value in block.items() if key not in _KNOWN and value is not None}
-        if whole := fields_of(block.get("input")):
+        if whole := as_object(block.get("input")):
             draft.pieces = [msgspec.json.encode(valid_json(whole)).decode()]
             draft.sealed = True

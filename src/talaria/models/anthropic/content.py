@@ -1,15 +1,17 @@
 """Content blocks: what is said in a message, as the Messages API takes it. No block of text is blank."""
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from talaria.core.messages import Image, ToolMessage, UserPart
 from talaria.core.text import loads
+from talaria.models.past_calls import NOTHING
+from talaria.models.plain_schema import schema_for
 from talaria.models.shown import shown
 from talaria.ports.model import ToolSpec
+from talaria.ports.profile import Profile
 
-NOTHING: Final = "(no output)"
 Block = dict[str, Any]
 _PICTURES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -56,7 +58,7 @@ def _repaired(written: str) -> Block:
     return value if isinstance(value, dict) else {"invalid_arguments": written}  # pyright: ignore[reportUnknownVariableType]
 
 
-def tool(spec: ToolSpec) -> Block:
+def tool(spec: ToolSpec, profile: Profile) -> Block:
     """Return a tool as the model sees it."""
     about = {"description": spec.description} if spec.description else {}
-    return {"name": spec.name, **about, "input_schema": spec.parameters}
+    return {"name": spec.name, **about, "input_schema": schema_for(profile, spec.parameters)}

@@ -3,7 +3,7 @@
 from typing import Any
 
 from talaria.core.usage import Usage
-from talaria.models.anthropic.events import fields_of
+from talaria.models.loose_json import as_object
 
 _NAMES = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -18,10 +18,10 @@ class Counts:
 
     def take(self, report: Any) -> None:
         """Take in a `usage` object."""
-        fields = fields_of(report)
+        fields = as_object(report)
         for name in _NAMES:
             self._take(name, fields.get(name))
-        self._take("thinking_tokens", fields_of(fields.get("output_tokens_details")).get("thinking_tokens"))
+        self._take("thinking_tokens", as_object(fields.get("output_tokens_details")).get("thinking_tokens"))
 
     def _take(self, name: str, value: Any) -> None:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:

@@ -1,7 +1,7 @@
 """The Messages dialect, as Anthropic and everybody compatible speak it (https://platform.claude.com/docs/en/api/messages)."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -10,11 +10,13 @@ from talaria.models import failures
 from talaria.models.anthropic.decoder import AnthropicDecoder
 from talaria.models.anthropic.messages import MARK, EncodedPrompt
 from talaria.models.anthropic.structured import answer_schema
+from talaria.models.encoded import encoded
+from talaria.models.headers import Headers, stream_headers
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest
 from talaria.ports.profile import Profile
 
-NOBODY = "nobody"
 MAX_TOKENS = 8_192
 """The limit of an answer, which has to be named, where neither the request nor the profile has one."""
 _CHOICES = {"auto": "auto", "none": "none", "required": "any"}
@@ -27,7 +29,7 @@ class AnthropicDialect:
     def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
         """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
         profile = connection.profile
-        prompt = _encoded(request, connection)
+        prompt = encoded(request, connection, EncodedPrompt)
         mark = MARK if profile.prompt_cache else b""
         members: list[bytes] = [b'{"model":', _encode(connection.model)]
         if prompt.tools:
@@ -38,23 +40,13 @@ class AnthropicDialect:
         members += (b",", _encode(_options(request, profile, prompt))[1:])
         return HttpCall(f"{connection.base_url.rstrip('/')}/v1/messages", _headers(connection), b"".join(members))
 
-    def decoder(self, connection: Connection) -> AnthropicDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return AnthropicDecoder(connection.issuer)
 
     def failure(self, status: int, headers: Sequence[tuple[str, str]], body: bytes) -> ModelError:
         """Return the ModelError that a reply with status >= 300 means."""
         return failures.of_status(status, body)
-
-
-def _encoded(request: ModelRequest, connection: Connection) -> EncodedPrompt:
-    issuer = connection.issuer if request.reasoning_back else NOBODY
-    key = (AnthropicDialect, issuer, connection.profile)
-    encoded = cast("EncodedPrompt | None", request.prompt.cache.get(key))
-    if encoded is None:
-        encoded = request.prompt.cache[key] = EncodedPrompt(request.prompt, issuer, connection.profile)
-    encoded.catch_up(request.prompt)
-    return encoded
 
 
 def _options(request: ModelRequest, profile: Profile, prompt: EncodedPrompt) -> dict[str, Any]:
@@ -92,14 +84,12 @@ def _choice(request: ModelRequest, profile: Profile) -> dict[str, Any]:
     return choice if request.tool_choice != "auto" else {}
 
 
-def _headers(connection: Connection) -> tuple[tuple[str, str], ...]:
+def _headers(connection: Connection) -> Headers:
     profile = connection.profile
-    own = [("content-type", "application/json"), ("accept", "text/event-stream")]
-    if profile.api_version:
-        own.append(("anthropic-version", profile.api_version))
-    if profile.betas:
-        own.append(("anthropic-beta", profile.betas))
-    given = {name.lower() for name, _ in connection.headers}
-    if connection.api_key and "authorization" not in given:
-        own.append(("x-api-key", connection.api_key))
-    return (*(pair for pair in own if pair[0] not in given), *connection.headers)
+    has_token = any(name.lower() == "authorization" for name, _ in connection.headers)
+    own = (
+        ("anthropic-version", profile.api_version),
+        ("anthropic-beta", profile.betas),
+        ("x-api-key", "" if has_token else connection.api_key),
+    )
+    return stream_headers(connection, tuple(pair for pair in own if pair[1]))

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from talaria.core.text import loads_raw
+from talaria.models.loose_json import as_string, parse_object
 
 
 class EventDelta(msgspec.Struct, gc=False):
@@ -44,38 +44,13 @@ def decode_event(payload: bytes) -> Event:
     try:
         return _decode(payload)
     except (msgspec.DecodeError, UnicodeError):
-        return _tidy(decode_object(payload))
-
-
-def decode_object(payload: bytes) -> dict[str, Any]:
-    """Return the JSON object of a payload.
-
-    Raises:
-        ValueError: it is none.
-    """
-    try:
-        value = loads_raw(payload)
-    except UnicodeError:
-        value = loads_raw(payload.decode("utf-8", "replace"))
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return cast("dict[str, Any]", value)
-
-
-def fields_of(value: Any) -> dict[str, Any]:
-    """Return a JSON value that should be an object, empty where it is none."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def text_of(value: Any) -> str:
-    """Return a JSON value that should be a string, empty where it is none."""
-    return value if isinstance(value, str) else ""
+        return _tidy(parse_object(payload))
 
 
 def _tidy(value: dict[str, Any]) -> Event:
     index, delta = value.get("index"), value.get("delta")
     return Event(
-        text_of(value.get("type")),
+        as_string(value.get("type")),
         index if isinstance(index, int) else 0,
         _delta(cast("dict[str, Any]", delta)) if isinstance(delta, dict) else None,
         value.get("content_block"),

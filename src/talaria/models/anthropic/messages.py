@@ -22,6 +22,8 @@ from talaria.core.messages import (
 from talaria.models.anthropic import content
 from talaria.models.anthropic.content import Block
 from talaria.models.anthropic.ids import Ids
+from talaria.models.past_calls import sent_name
+from talaria.models.shown import parts_of
 from talaria.ports.model import Prompt
 from talaria.ports.profile import Profile
 
@@ -59,7 +61,7 @@ class EncodedPrompt:
         self._asked = 0  # how many pieces the request had that was answered last
         self._has_results = False
         self._thought = False
-        self.tools = b",".join(_encode(content.tool(tool)) for tool in prompt.tools)[:-1]
+        self.tools = b",".join(_encode(content.tool(tool, profile)) for tool in prompt.tools)[:-1]
         self.system = b",".join(map(_encode, content.text(prompt.system)))[:-1]
 
     def catch_up(self, prompt: Prompt) -> None:
@@ -92,8 +94,7 @@ class EncodedPrompt:
             case SystemMessage():
                 self._instruct(message.text)
             case UserMessage():
-                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
-                self._add("user", content.user(parts, vision=self._profile.vision))
+                self._add("user", content.user(parts_of(message), vision=self._profile.vision))
             case AssistantMessage():
                 self._add("assistant", self._assistant(message))
             case ToolMessage():
@@ -164,6 +165,6 @@ class EncodedPrompt:
             **payload,
             "type": "tool_use",
             "id": name,
-            "name": call.name,
+            "name": sent_name(call.name),
             "input": content.arguments(call.arguments),
         }

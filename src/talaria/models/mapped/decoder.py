@@ -1,82 +1,50 @@
 """Decodes one reply of a private protocol: bytes, however they are cut, to deltas and an answer. No I/O."""
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from talaria.core.errors import ModelError, ModelRejected, ModelUnavailable, StreamTruncated
+from talaria.core.errors import ModelRejected, StreamTruncated
 from talaria.core.messages import AssistantMessage
-from talaria.core.text import loads_raw
 from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.calls import CallAssembly
+from talaria.models.finish import settled
+from talaria.models.loose_json import parse
 from talaria.models.mapped.paths import Getter
 from talaria.models.mapped.reading import Reading
-from talaria.models.reply_body import ReplyBody
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.speech import Speech
 from talaria.ports.model import Answer, Delta, Finish
 
 DONE: Final = b"[DONE]"
-LARGEST_EVENT: Final = 32 * 1024 * 1024
 _HIGH = ("\ud800", "\udbff")
 
 
-class MappedDecoder:
+class MappedDecoder(ReplyDecoder):
     """A `Decoder` for event streams, JSON lines, and one JSON document."""
 
+    __slots__ = ("_calls", "_finish", "_reading", "_seen", "_speech", "_usage")
+    _begins = (b"{", b"[")
+
     def __init__(self, reading: Reading, issuer: str) -> None:
-        self.progress: Literal["waiting", "answering", "done"] = "waiting"
-        self.notes: list[str] = []
+        super().__init__(issuer)
         self._reading = reading
-        self._issuer = issuer
-        self._body = ReplyBody()
         self._speech = Speech(issuer)
         self._calls = CallAssembly()
         self._seen = {"text": "", "reasoning": ""}
         self._usage = Usage()
         self._finish: Finish | None = None
-        self._failure: ModelError | None = None
-        self._unbroken = 0
 
-    def feed(self, data: bytes) -> Sequence[Delta]:
-        """Return the deltas that these bytes complete."""
-        if self._failure is not None:
-            raise self._failure
-        payloads = self._body.feed(data)
-        self._limit(0 if payloads else len(data))
-        return self._take(payloads)
-
-    def end(self) -> tuple[Sequence[Delta], Answer]:
-        """The reply is over: return the last deltas and the answer."""
-        if self._failure is not None:
-            raise self._failure
-        out = self._take(self._body.end())
-        if self._failure is not None:
-            raise self._failure
+    def _answer(self, out: list[Delta]) -> Answer:
         self._speech.end(out)
         self._check_end()
         finish = self._finish or "stop"
         calls, cut = self._calls.finish(self._issuer, is_cut=finish in {"length", "content_filter"})
-        if calls:
-            finish = "tool_calls"
-        elif finish == "tool_calls":
-            finish = "length" if cut else "stop"
-        return out, Answer(AssistantMessage((*self._speech.parts(), *calls)), finish, self._usage, cut)
+        message = AssistantMessage((*self._speech.parts(), *calls))
+        return Answer(message, settled(finish, calls=bool(calls), cut=cut), self._usage, cut)
 
     def partial(self) -> AssistantMessage:
         """What came so far, text and reasoning only, marked incomplete."""
         return AssistantMessage(self._speech.parts(), incomplete=True)
-
-    def _take(self, payloads: Sequence[bytes]) -> list[Delta]:
-        out: list[Delta] = []
-        try:
-            for payload in payloads:
-                self._payload(payload, out)
-        except ModelError as error:
-            if not out:
-                raise
-            self._failure = error  # what was said before it is heard first
-            self.progress = "done"
-        return out
 
     def _payload(self, payload: bytes, out: list[Delta]) -> None:
         if self.progress == "done":
@@ -85,17 +53,15 @@ class MappedDecoder:
             self.progress = "done"
             return
         try:
-            event = _parsed(payload)
+            event = parse(payload)
         except ValueError:
             self._no_event(payload)
             return
         self._event(event, out)
 
-    def _no_event(self, payload: bytes) -> None:
-        """A keep-alive in plain text, or a damaged event."""
-        if payload.lstrip().startswith((b"{", b"[")):
-            excerpt = payload[:1_000].decode("utf-8", "replace")
-            raise StreamTruncated("the model provider's answer came damaged", operator=excerpt)
+    def _last(self, payload: bytes, out: list[Delta]) -> None:
+        """Where a protocol has no end mark, nothing but the damage tells that an answer was cut off."""
+        self._payload(payload, out)
 
     def _event(self, event: Any, out: list[Delta]) -> None:
         reading = self._reading
@@ -151,28 +117,11 @@ class MappedDecoder:
             self._finish = finish
 
     def _check_end(self) -> None:
-        if self._body.is_page:
-            page = "the model provider answered with a web page; check the route's baseUrl"
-            raise ModelUnavailable(page, operator=self._body.excerpt())
         is_over = self._finish is not None or self.progress == "done"
         if (self._reading.says_its_end and not is_over) or (self._calls.has_open and self._finish is None):
-            raise StreamTruncated("the model provider's answer ended too early", operator=self._body.excerpt())
+            raise self._ended_too_early()
         if self._speech.is_silent and not self._calls.drafts:
             if self._finish is None:
                 nothing = "the model provider's answer has nothing in it where its route's mapping looks for text"
                 raise StreamTruncated(nothing, operator=f"text: {self._reading.where}; {self._body.excerpt()}")
             self._note(f"the answer has nothing at {self._reading.where}")
-
-    def _limit(self, size: int) -> None:
-        self._unbroken = self._unbroken + size if size else 0
-        if self._body.is_document or self._body.is_page:
-            self.progress = "answering" if self.progress == "waiting" else self.progress
-        if self._unbroken > LARGEST_EVENT:
-            raise ModelUnavailable("the model provider sent an event too large to take")
-
-
-def _parsed(payload: bytes) -> Any:
-    try:
-        return loads_raw(payload)
-    except UnicodeError:
-        return loads_raw(payload.decode("utf-8", "replace"))

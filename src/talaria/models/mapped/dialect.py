@@ -1,12 +1,13 @@
 """The mapped dialect: a `Dialect` for one protocol, as a route's `mapping` describes it."""
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any
 
 import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
 from talaria.models.mapped.decoder import MappedDecoder
 from talaria.models.mapped.mapping import ProtocolMapping
@@ -14,10 +15,11 @@ from talaria.models.mapped.reading import Reading
 from talaria.models.mapped.template import filled, placeholders
 from talaria.models.mapped.transcript import as_prompt, newest_query
 from talaria.models.openai.messages import EncodedPrompt
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.thinking import thinking_members
 from talaria.ports.model import Connection, HttpCall, ModelRequest, Prompt
+from talaria.ports.profile import Profile
 
-NOBODY: Final = "nobody"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -37,7 +39,7 @@ class MappedDialect:
         url = f"{connection.base_url.rstrip('/')}{self._path}"
         return HttpCall(url, bearer_headers(connection), _encode(body))
 
-    def decoder(self, connection: Connection) -> MappedDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return MappedDecoder(self._reading, connection.issuer)
 
@@ -57,23 +59,15 @@ class MappedDialect:
             "$maxTokens": request.max_tokens,
         }
         if "$messages" in wanted or "$tools" in wanted:
-            encoded = self._encoded(request, connection)
-            values["$messages"] = msgspec.Raw(b"[%b]" % encoded.messages)
-            values["$tools"] = msgspec.Raw(encoded.tools) if encoded.tools else None
+            written = encoded(request, connection, _without_system if "$system" in wanted else EncodedPrompt)
+            values["$messages"] = msgspec.Raw(b"[%b]" % written.messages)
+            values["$tools"] = msgspec.Raw(written.tools) if written.tools else None
         if "$prompt" in wanted:
             values["$prompt"] = as_prompt(prompt, with_system="$system" not in wanted)
         if "$query" in wanted:
             values["$query"] = newest_query(prompt)
         return values
 
-    def _encoded(self, request: ModelRequest, connection: Connection) -> EncodedPrompt:
-        """The messages and tools as chat completions have them; the system prompt only where it has no other place."""
-        issuer = connection.issuer if request.reasoning_back else NOBODY
-        has_system = "$system" not in self._wanted
-        key = ("mapped", issuer, connection.profile, has_system)
-        encoded = cast("EncodedPrompt | None", request.prompt.cache.get(key))
-        if encoded is None:
-            first = request.prompt if has_system else Prompt("", request.prompt.tools)
-            encoded = request.prompt.cache[key] = EncodedPrompt(first, issuer, connection.profile)
-        encoded.catch_up(request.prompt)
-        return encoded
+
+def _without_system(prompt: Prompt, issuer: str, profile: Profile) -> EncodedPrompt:
+    return EncodedPrompt(Prompt("", prompt.tools), issuer, profile)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import assert_never
 
-from talaria.core.messages import AssistantMessage, File, Image, Message, SystemMessage, Text, ToolMessage, UserMessage
+from talaria.core.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from talaria.models.shown import as_text
 from talaria.ports.model import Prompt
 
 
@@ -16,7 +17,7 @@ def as_prompt(prompt: Prompt, *, with_system: bool) -> str:
 def newest_query(prompt: Prompt) -> str:
     """Return what the person said last."""
     newest = (message for message in reversed(prompt.messages) if isinstance(message, UserMessage))
-    return next((_said(message) for message in newest), "")
+    return next((as_text(message) for message in newest), "")
 
 
 def _lines(message: Message) -> Iterator[str]:
@@ -24,7 +25,7 @@ def _lines(message: Message) -> Iterator[str]:
         case SystemMessage():
             yield f"system: {message.text}"
         case UserMessage():
-            yield f"user: {_said(message)}"
+            yield f"user: {as_text(message)}"
         case AssistantMessage():
             if message.text:
                 yield f"assistant: {message.text}"
@@ -33,20 +34,3 @@ def _lines(message: Message) -> Iterator[str]:
             yield f"tool {message.name}: {message.text}"
         case _:
             assert_never(message)
-
-
-def _said(message: UserMessage) -> str:
-    parts = [_as_text(part) for part in message.parts]
-    return "\n\n".join(part for part in (*parts, message.sent) if part)
-
-
-def _as_text(part: Text | Image | File) -> str:
-    match part:
-        case Text():
-            return part.text
-        case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
-        case File():
-            return f"File {part.name}:\n{part.text or f'[content of type {part.media_type} that cannot be shown here]'}"
-        case _:
-            assert_never(part)

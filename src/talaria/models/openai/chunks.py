@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from talaria.core.text import loads_raw
+from talaria.models.loose_json import as_list, as_string, parse_object
 
 
 class ChunkDelta(msgspec.Struct, gc=False):
@@ -70,18 +70,14 @@ def said(content: Any) -> tuple[str, str]:
         return content, ""
     texts: list[str] = []
     thoughts: list[str] = []
-    for part in cast("list[Any]", content) if isinstance(content, list) else ():
+    for part in as_list(content):
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict):
             fields = cast("dict[str, Any]", part)
-            texts.append(_string(fields.get("text")))
+            texts.append(as_string(fields.get("text")))
             thoughts.append(said(fields.get("thinking"))[0])
     return "".join(texts), "".join(thoughts)
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 _decode = msgspec.json.Decoder(Chunk).decode
@@ -102,23 +98,6 @@ def decode_chunk(payload: bytes) -> Chunk:
     if chunk.choices is None and chunk.usage is None and chunk.error is None:
         return _tidy(parse_object(payload))
     return chunk
-
-
-def parse_object(payload: bytes) -> dict[str, Any]:
-    """Return the JSON object of a payload that strict parsing refuses; of a list, its first.
-
-    Raises:
-        ValueError: there is none.
-    """
-    try:
-        value = loads_raw(payload)
-    except UnicodeError:
-        value = loads_raw(payload.decode("utf-8", "replace"))
-    if isinstance(value, list) and value:
-        value = cast("list[Any]", value)[0]
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return cast("dict[str, Any]", value)
 
 
 def _tidy(value: dict[str, Any]) -> Chunk:

@@ -3,10 +3,11 @@
 Sources: https://ai.google.dev/gemini-api/docs/openai, https://openrouter.ai/docs/use-cases/reasoning-tokens.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from talaria.core.messages import Reasoning
 from talaria.core.text import valid_json
+from talaria.models.loose_json import as_object, objects
 from talaria.models.openai.chunks import ChunkDelta
 
 _JOINED = ("text", "summary")
@@ -25,13 +26,10 @@ class Kept:
 
     def take(self, delta: ChunkDelta) -> str:
         """Take in what a delta has of it; return the words of its details."""
-        for name, own in _object(delta.extra_content).items():
+        for name, own in as_object(delta.extra_content).items():
             if own != _FLAG:
                 self._extra[name] = own
-        if not isinstance(delta.reasoning_details, list):
-            return ""
-        details = cast("list[object]", delta.reasoning_details)
-        return "".join([self._take(cast("dict[str, Any]", each)) for each in details if isinstance(each, dict)])
+        return "".join([self._take(each) for each in objects(delta.reasoning_details)])
 
     def parts(self, issuer: str) -> tuple[Reasoning, ...]:
         """Return the part of the message that carries it; none where there is nothing to carry."""
@@ -59,7 +57,3 @@ class Kept:
         if key:
             self._by_index[key] = entry
         return entry
-
-
-def _object(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

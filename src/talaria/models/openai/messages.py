@@ -1,6 +1,5 @@
 """Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
 
-import re
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -10,23 +9,19 @@ from talaria.core.messages import (
     Image,
     Message,
     SystemMessage,
-    Text,
     ToolCall,
     ToolMessage,
     UserMessage,
-    UserPart,
 )
-from talaria.models.calls import is_object
 from talaria.models.openai.call_ids import CallIds
 from talaria.models.openai.reasoning import reasoning_members
-from talaria.models.plain_schema import plain_schema
-from talaria.models.shown import shown
+from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
+from talaria.models.plain_schema import schema_for
+from talaria.models.shown import as_text, has_picture, parts_of, shown
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
-NOTHING: Final = "(no output)"
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 UNANSWERED: Final = "(no answer)"
 _encode = msgspec.json.Encoder().encode
 
@@ -68,8 +63,7 @@ class EncodedPrompt:
             case SystemMessage():
                 return {"role": self._profile.system_role, "content": message.text} if message.text else None
             case UserMessage():
-                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
-                content = _user(parts, self._profile)
+                content = _user(message, self._profile)
                 return {"role": "user", "content": content} if content else None
             case AssistantMessage():
                 return self._assistant(message)
@@ -99,28 +93,23 @@ class EncodedPrompt:
         return [self._call(call, payload) for call, payload in zip(calls, payloads, strict=True)]
 
     def _call(self, call: ToolCall, payload: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": _NO_NAME.sub("_", call.name)[:64], "arguments": sent_arguments(call.arguments)}
+        function = {"name": sent_name(call.name), "arguments": sent_arguments(call.arguments)}
         return {**payload, "id": self._ids.of(call.id), "type": "function", "function": function}
-
-
-def sent_arguments(text: str) -> str:
-    """Providers read arguments as JSON, also those of past calls; what is none goes back inside an object."""
-    return text if is_object(text) else _encode({"invalid_arguments": text}).decode()
 
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     function: dict[str, Any] = {"name": tool.name, "description": tool.description}
-    parameters = plain_schema(tool.parameters) if profile.schemas == "plain" else tool.parameters
+    parameters = schema_for(profile, tool.parameters)
     if profile.schemas == "any" or parameters.get("properties"):  # an object without fields is no plain schema
         function["parameters"] = parameters
     return {"type": "function", "function": function}
 
 
-def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
-    if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := shown(part)))
+def _user(message: UserMessage, profile: Profile) -> str | list[dict[str, Any]]:
+    if not profile.vision or not has_picture(message):
+        return as_text(message)
     written: list[dict[str, Any]] = []
-    for part in parts:
+    for part in parts_of(message):
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "image_url", "image_url": {"url": url}})

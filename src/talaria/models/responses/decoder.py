@@ -1,92 +1,52 @@
 """Decodes one Responses reply: bytes, however they are cut, to deltas and an answer. No I/O."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
-from talaria.core.errors import ModelError, ModelUnavailable, StreamTruncated
 from talaria.core.messages import AssistantMessage
 from talaria.core.usage import Usage
 from talaria.models import failures
 from talaria.models.accounting import read_usage
-from talaria.models.reply_body import ReplyBody
-from talaria.models.responses.events import Event, as_object, as_string, decode_event, error_of, objects, response_of
+from talaria.models.loose_json import as_object, as_string, objects
+from talaria.models.reply_decoder import ReplyDecoder
+from talaria.models.responses.events import Event, decode_event, error_of, response_of
 from talaria.models.responses.items import CALL, MESSAGE, REASONING
 from talaria.models.responses.output import Output
 from talaria.ports.model import Answer, Delta, Finish
 
-DONE = b"[DONE]"
-LARGEST_EVENT = 32 * 1024 * 1024
 _ENDED = frozenset(("completed", "incomplete", "failed", "cancelled"))
 _ENDS = frozenset(f"response.{status}" for status in (*_ENDED, "done"))
 _LIMITS: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
-class ResponsesDecoder:
+class ResponsesDecoder(ReplyDecoder):
     """A `Decoder` for responses, streamed or (where a server ignores `stream`) as one JSON document."""
 
-    __slots__ = (
-        "_body",
-        "_failure",
-        "_issuer",
-        "_limit",
-        "_output",
-        "_status",
-        "_unbroken",
-        "_usage",
-        "notes",
-        "progress",
-    )
+    __slots__ = ("_limit", "_output", "_status", "_usage")
 
     def __init__(self, issuer: str) -> None:
-        self.progress: Literal["waiting", "answering", "done"] = "waiting"
-        self.notes: list[str] = []
-        self._issuer = issuer
-        self._body = ReplyBody()
+        super().__init__(issuer)
         self._output = Output(self.notes)
         self._usage = Usage()
         self._status = ""
         self._limit: Finish | None = None
-        self._failure: ModelError | None = None
-        self._unbroken = 0
 
-    def feed(self, data: bytes) -> Sequence[Delta]:
-        """Return the deltas that these bytes complete."""
-        out: list[Delta] = []
-        if self._failure is not None:
-            raise self._failure
-        payloads = self._body.feed(data)
-        if not payloads:
-            self._wait(len(data))
-            return out
-        self._unbroken = 0
+    def _payload(self, payload: bytes, out: list[Delta]) -> None:
+        if self.progress == "done":
+            return
         try:
-            for payload in payloads:
-                self._payload(payload, out)
-        except ModelError as error:
-            if not out:
-                raise
-            self._failure = error  # what was said before it is heard first
-            self.progress = "done"
-        return out
+            event = decode_event(payload)
+        except ValueError:
+            self._no_event(payload)
+            return
+        self._event(event, out)
 
-    def end(self) -> tuple[Sequence[Delta], Answer]:
-        """The reply is over: return the last deltas and the answer."""
-        out: list[Delta] = []
-        if self._failure is not None:
-            raise self._failure
-        for payload in self._body.end():
-            self._last(payload, out)
+    def _answer(self, out: list[Delta]) -> Answer:
         self._output.end(out)
-        if self._body.is_page:
-            raise ModelUnavailable(
-                "the model provider answered with a web page; check the route's baseUrl",
-                operator=self._body.excerpt(),
-            )
         if not self._status:
-            raise StreamTruncated("the model provider's answer ended too early", operator=self._body.excerpt())
+            raise self._ended_too_early()
         parts, cut = self._output.parts(self._issuer, is_cut=self._limit is not None)
         message = AssistantMessage(parts)
-        return out, Answer(message, self._finish(message, cut), self._usage, cut)
+        return Answer(message, self._finish(message, cut), self._usage, cut)
 
     def partial(self) -> AssistantMessage:
         """What came so far, text and reasoning only, marked incomplete."""
@@ -98,35 +58,6 @@ class ResponsesDecoder:
         if self._output.is_only_refusal:
             return "content_filter"
         return self._limit or ("length" if cut else "stop")
-
-    def _wait(self, size: int) -> None:
-        self._unbroken += size
-        if self._body.is_document or self._body.is_page:
-            self.progress = "answering"
-        if self._unbroken > LARGEST_EVENT:
-            raise ModelUnavailable("the model provider sent an event too large to take")
-
-    def _payload(self, payload: bytes, out: list[Delta]) -> None:
-        if self.progress == "done":
-            return
-        try:
-            event = decode_event(payload)
-        except ValueError:
-            if payload.lstrip().startswith(b"{"):
-                raise StreamTruncated(
-                    "the model provider's answer came damaged", operator=payload[:1_000].decode("utf-8", "replace")
-                ) from None
-            return  # a keep-alive in plain text, or the end mark of servers that send one
-        self._event(event, out)
-
-    def _last(self, payload: bytes, out: list[Delta]) -> None:
-        """A payload after which nothing came, perhaps because it was cut off itself."""
-        try:
-            event = decode_event(payload)
-        except ValueError:
-            return
-        if self.progress != "done":
-            self._event(event, out)
 
     def _event(self, event: Event, out: list[Delta]) -> None:
         match event.type:

@@ -1,15 +1,16 @@
 """The Responses dialect (https://developers.openai.com/api/docs/api-reference/responses), with nothing stored."""
 
 from collections.abc import Sequence
-from typing import cast
 
 import msgspec
 
 from talaria.core.errors import ModelError
 from talaria.models import failures
+from talaria.models.encoded import encoded
 from talaria.models.headers import bearer_headers
-from talaria.models.openai.dialect import NOBODY
 from talaria.models.openai.structured import response_format
+from talaria.models.plain_schema import schema_for
+from talaria.models.reply_decoder import ReplyDecoder
 from talaria.models.responses.decoder import ResponsesDecoder
 from talaria.models.responses.messages import EncodedInput
 from talaria.models.thinking import thinking_members
@@ -24,18 +25,18 @@ class ResponsesDialect:
 
     def request(self, request: ModelRequest, connection: Connection) -> HttpCall:
         """Write the HTTP call; messages that an earlier call with the same prompt has written are not written again."""
-        encoded = _encoded(request, connection)
+        prompt = encoded(request, connection, EncodedInput)
         members: list[bytes | bytearray] = [b'{"model":', _encode(connection.model)]
-        if encoded.instructions:
-            members += (b',"instructions":', encoded.instructions)
-        members += (b',"input":[', encoded.items, b"]")
-        if encoded.tools:
-            members += (b',"tools":', encoded.tools)
-        members += (b",", _encode(_options(request, connection.profile, has_tools=bool(encoded.tools)))[1:])
+        if prompt.instructions:
+            members += (b',"instructions":', prompt.instructions)
+        members += (b',"input":[', prompt.items, b"]")
+        if prompt.tools:
+            members += (b',"tools":', prompt.tools)
+        members += (b",", _encode(_options(request, connection.profile, has_tools=bool(prompt.tools)))[1:])
         url = f"{connection.base_url.rstrip('/')}/responses"
         return HttpCall(url, bearer_headers(connection), b"".join(members))
 
-    def decoder(self, connection: Connection) -> ResponsesDecoder:
+    def decoder(self, connection: Connection) -> ReplyDecoder:
         """Return a decoder for one reply."""
         return ResponsesDecoder(connection.issuer)
 
@@ -44,24 +45,16 @@ class ResponsesDialect:
         return failures.of_status(status, body)
 
 
-def _encoded(request: ModelRequest, connection: Connection) -> EncodedInput:
-    issuer = connection.issuer if request.reasoning_back else NOBODY
-    key = (ResponsesDialect, issuer, connection.profile)
-    encoded = cast("EncodedInput | None", request.prompt.cache.get(key))
-    if encoded is None:
-        encoded = request.prompt.cache[key] = EncodedInput(request.prompt, issuer, connection.profile)
-    encoded.catch_up(request.prompt)
-    return encoded
-
-
 def _options(request: ModelRequest, profile: Profile, *, has_tools: bool) -> dict[str, object]:
     options: dict[str, object] = {"stream": True, "store": False}
     if profile.reasoning != "never":
         options["include"] = ["reasoning.encrypted_content"]
     if has_tools and request.tool_choice != "auto":
         options["tool_choice"] = request.tool_choice
+    if has_tools and not profile.parallel_tools:
+        options["parallel_tool_calls"] = False
     if request.output_schema is not None:
-        schema = response_format(request.output_schema)["json_schema"]
+        schema = response_format(schema_for(profile, request.output_schema))["json_schema"]
         options["text"] = {"format": {"type": "json_schema", "strict": False, **schema}}
     if request.temperature is not None:
         options["temperature"] = request.temperature

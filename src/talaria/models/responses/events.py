@@ -1,11 +1,11 @@
 """Events of a Responses stream: typed and fast where they are clean, tidied by hand where they are not."""
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from talaria.core.text import loads, valid_json
-from talaria.models.openai.chunks import parse_object
+from talaria.models.loose_json import as_object, as_string, parse_object
 
 
 class Event(msgspec.Struct, gc=False):
@@ -70,19 +70,3 @@ def response_of(event: Event) -> dict[str, Any]:
 def error_of(event: Event) -> Any:
     """Return the error that an `error` event is: its own fields, or (older servers) an object in it."""
     return event.error or {"code": event.code, "message": event.message}
-
-
-def as_object(value: Any) -> dict[str, Any]:
-    """Return the value if it is a JSON object, else an empty one."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def objects(value: Any) -> list[dict[str, Any]]:
-    """Return the JSON objects in a value that should be a list of them."""
-    many = cast("list[Any]", value) if isinstance(value, list) else []
-    return [cast("dict[str, Any]", one) for one in many if isinstance(one, dict)]
-
-
-def as_string(value: Any) -> str:
-    """Return the value if it is text, else none."""
-    return value if isinstance(value, str) else ""

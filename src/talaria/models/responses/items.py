@@ -7,7 +7,7 @@ import msgspec
 from talaria.core.messages import AssistantPart, Reasoning, Text, ToolCall
 from talaria.core.text import TextJoiner, valid_json, valid_text
 from talaria.models.calls import is_object
-from talaria.models.responses.events import as_string, objects
+from talaria.models.loose_json import as_string, objects
 from talaria.ports.model import Delta, ReasoningDelta, TextDelta
 
 MESSAGE, REASONING, CALL = "message", "reasoning", "function_call"

@@ -14,11 +14,11 @@ from talaria.core.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
-    UserPart,
 )
 from talaria.models.openai.call_ids import CallIds
-from talaria.models.openai.messages import NOTHING, sent_arguments
-from talaria.models.shown import shown
+from talaria.models.past_calls import NOTHING, sent_arguments, sent_name
+from talaria.models.plain_schema import schema_for
+from talaria.models.shown import as_text, has_picture, parts_of, shown
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -37,7 +37,7 @@ class EncodedInput:
         self._ids = CallIds(profile.call_id_length)
         self._count = 0
         self.items = bytearray()
-        self.tools = _encode([_tool(tool) for tool in prompt.tools]) if prompt.tools else b""
+        self.tools = _encode([_tool(tool, profile) for tool in prompt.tools]) if prompt.tools else b""
         self.instructions = _encode(prompt.system) if prompt.system else b""
 
     def catch_up(self, prompt: Prompt) -> None:
@@ -54,8 +54,7 @@ class EncodedInput:
             case SystemMessage():
                 return [{"role": self._profile.system_role, "content": message.text}] if message.text else []
             case UserMessage():
-                parts = (*message.parts, Text(message.sent)) if message.sent else message.parts
-                content = _user(parts, self._profile)
+                content = _user(message, self._profile)
                 return [{"role": "user", "content": content}] if content else []
             case AssistantMessage():
                 return self._assistant(message)
@@ -104,14 +103,12 @@ class EncodedInput:
         return own if bound else {key: value for key, value in own.items() if key not in _ITS_PLACE}
 
     def _call(self, call: ToolCall, *, bound: bool) -> dict[str, Any]:
-        arguments = sent_arguments(call.arguments)
-        own = self._own(call, bound=bound)
         return {
-            **own,
+            **self._own(call, bound=bound),
             "type": "function_call",
             "call_id": self._ids.of(call.id),
-            "name": call.name,
-            "arguments": arguments,
+            "name": sent_name(call.name),
+            "arguments": sent_arguments(call.arguments),
         }
 
 
@@ -122,17 +119,17 @@ def _said(text: str, own: dict[str, Any]) -> dict[str, Any]:
     return {"status": "completed", **own, "type": "message", "role": "assistant", "content": content}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     """A tool. What this API does by itself, `strict`, would change the schema."""
-    described = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    described = {"name": tool.name, "description": tool.description, "parameters": schema_for(profile, tool.parameters)}
     return {"type": "function", **described, "strict": False}
 
 
-def _user(parts: tuple[UserPart, ...], profile: Profile) -> str | list[dict[str, Any]]:
-    if not profile.vision or not any(isinstance(part, Image) and part.data for part in parts):
-        return "\n\n".join(text for part in parts if (text := shown(part)))
+def _user(message: UserMessage, profile: Profile) -> str | list[dict[str, Any]]:
+    if not profile.vision or not has_picture(message):
+        return as_text(message)
     written: list[dict[str, Any]] = []
-    for part in parts:
+    for part in parts_of(message):
         if isinstance(part, Image) and part.data:
             url = f"data:{part.media_type};base64,{part.data}"
             written.append({"type": "input_image", "image_url": url, "detail": "auto"})
