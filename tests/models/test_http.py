@@ -2,7 +2,8 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -62,6 +63,47 @@ async def test_a_connection_is_used_again(transport: AioHttpTransport) -> None:
         for _ in range(3):
             await collect(gateway(transport, url).stream(ask()))
     assert len(ports) == 1
+
+
+@asynccontextmanager
+async def closing_after(answers: int) -> AsyncGenerator[tuple[str, list[int]]]:
+    """A server that answers so many requests on a connection and closes it when there is another one.
+
+    Gives its address, and how many requests came on each connection.
+    """
+    requests: list[int] = []
+    body = b'data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n'
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        at = len(requests)
+        requests.append(0)
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            await reader.readexactly(int(head.lower().split(b"content-length:")[1].split()[0]))
+            requests[at] += 1
+            if requests[at] > answers:
+                break
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", requests
+
+
+async def test_a_connection_that_was_closed_while_it_was_idle_is_no_failure(transport: AioHttpTransport) -> None:
+    async with closing_after(1) as (url, requests):
+        for _ in range(3):
+            items = await collect(gateway(transport, url, retries=0).stream(ask()))
+            assert said(items) == "x"
+            assert not any(isinstance(item, Restart) for item in items)
+        await transport.close()
+    assert requests == [2, 2, 1]
+
+
+async def test_a_new_connection_that_is_closed_without_an_answer_is_one(transport: AioHttpTransport) -> None:
+    async with closing_after(0) as (url, requests):
+        with pytest.raises(ModelUnavailable, match="no connection"):
+            await collect(gateway(transport, url, retries=0).stream(ask()))
+    assert requests == [1]
 
 
 async def test_closing_the_stream_closes_the_connection_at_once(transport: AioHttpTransport) -> None:

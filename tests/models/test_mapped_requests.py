@@ -153,16 +153,16 @@ def test_the_routes_own_capabilities_have_the_last_word() -> None:
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        ({"call": "/c", "txt": "a"}, "models.0.mapping.txt: there is no such key; did you mean 'text'?"),
-        ({"call": "/c"}, "models.0.mapping.text: field required"),
-        ({"text": "t"}, "models.0.mapping: it has neither 'call' nor 'stream'"),
-        ({"call": "c", "text": "t"}, "models.0.mapping.call: string should match"),
-        ({"call": "/c", "text": "a..b"}, "models.0.mapping.text: no path; write names with dots"),
-        ({"call": "/c", "text": "t", "usage": "a[x]"}, "models.0.mapping.usage.path: no path"),
+        ({"call": "/c", "txt": "a"}, r"models\[0\].mapping.txt: there is no such key; did you mean 'text'?"),
+        ({"call": "/c"}, r"models\[0\].mapping.text: field required"),
+        ({"text": "t"}, r"models\[0\].mapping: it has neither 'call' nor 'stream'"),
+        ({"call": "c", "text": "t"}, r"models\[0\].mapping.call: string should match"),
+        ({"call": "/c", "text": "a..b"}, r"models\[0\].mapping.text: no path; write names with dots"),
+        ({"call": "/c", "text": "t", "usage": "a[x]"}, r"models\[0\].mapping.usage.path: no path"),
         ({"call": "/c", "text": "t", "toolCalls": {"path": "c", "nam": "n"}}, "mapping.toolCalls.nam: .*'name'"),
         ({"call": "/c", "text": "t", "request": {"a": ["$mesages"]}}, r"mapping.request: .*did you mean '\$messages'"),
         ({"call": "/c", "text": "t", "finishReasons": {"X": "stopp"}}, "mapping.finishReasons.X: input should be"),
-        (None, "models.0.mapping: the dialect 'mapped' needs one"),
+        (None, r"models\[0\].mapping: the dialect 'mapped' needs one"),
     ],
     ids=str,
 )
@@ -172,7 +172,7 @@ def test_a_wrong_mapping_is_an_error_at_the_start_and_names_the_key(mapping: Any
 
 
 def test_another_dialect_has_no_mapping() -> None:
-    with pytest.raises(ConfigurationError, match=r"models.0.mapping: only the dialect 'mapped'"):
+    with pytest.raises(ConfigurationError, match=r"models\[0\].mapping: only the dialect 'mapped'"):
         configured({"call": "/c", "text": "t"}, dialect="openai")
 
 

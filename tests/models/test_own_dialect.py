@@ -103,7 +103,7 @@ def test_it_is_exact_however_its_bytes_are_cut() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("no_such_module:Dialect", "No module named 'no_such_module'"),
+        ("no_such_module:Dialect", "No module named 'no_such_module'; put it where talaria is started"),
         ("private_dialect:PrivateDialekt", "PrivateDialekt"),
         ("private_dialect:PrivateDecoder", "it has no request, decoder, failure"),
     ],

@@ -133,7 +133,7 @@ def test_for_another_issuer_there_is_no_reasoning_and_no_id_that_asks_for_it() -
     sent = call(ModelRequest("gpt-x", Prompt("", (), [GO, answered()])), "other").body
     assert json.loads(sent)["input"] == [
         WENT,
-        {"role": "assistant", "content": "Looking."},
+        {"type": "message", "role": "assistant", "content": "Looking."},
         {"type": "function_call", "call_id": "a", "name": "search", "arguments": '{"q":1}'},
         {"type": "function_call", "call_id": "b", "name": "search", "arguments": '{"q":2}'},
     ]
@@ -145,19 +145,25 @@ def test_reasoning_that_was_refused_leaves_without_the_ids_that_ask_for_it() -> 
     unsigned = AssistantMessage(tuple(part for part in answer.parts if not isinstance(part, Reasoning)))
     left_out = items([GO, unsigned])
     assert not any("id" in item or item.get("type") == "reasoning" for item in (*refused, *left_out))
-    assert left_out[1] == {"phase": "commentary", "role": "assistant", "content": "Looking."}
+    assert left_out[1] == {"phase": "commentary", "type": "message", "role": "assistant", "content": "Looking."}
 
 
 def test_an_answer_without_reasoning_goes_back_without_ids() -> None:
     decoder = ResponsesDialect().decoder(to())
     decoder.feed(next(stream.body for stream in openai_streams() if stream.name == "text"))
-    assert items([GO, decoder.end()[1].message])[1] == {"role": "assistant", "content": "Hello, 世界 👋"}
+    assert items([GO, decoder.end()[1].message])[1] == {
+        "type": "message",
+        "role": "assistant",
+        "content": "Hello, 世界 👋",
+    }
 
 
 def test_reasoning_that_nothing_follows_stays_here() -> None:
     thought = Reasoning("", "me", reasoning())
     assert items([GO, AssistantMessage((thought,))]) == [WENT]
-    assert items([GO, AssistantMessage((Text("Well."), thought))])[1:] == [{"role": "assistant", "content": "Well."}]
+    assert items([GO, AssistantMessage((Text("Well."), thought))])[1:] == [
+        {"type": "message", "role": "assistant", "content": "Well."}
+    ]
 
 
 @pytest.mark.parametrize(

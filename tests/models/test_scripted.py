@@ -13,7 +13,7 @@ from talaria.models.gateway import Gateway
 from talaria.models.http import AioHttpTransport
 from talaria.models.routes import Route
 from talaria.ports.model import Answer, ReasoningDelta, Restart, TextDelta
-from talaria.testing.model_server import ModelServer, by_call, since_user
+from talaria.testing.model_server import ModelServer, by_call, load_script, since_user
 from talaria.testing.scripted_model import Call, Cut, Fail, Restarted, Say, ScriptedModel
 from talaria.testing.steps import Step
 from tests.models.fakes import NotingClock, ask, collect
@@ -113,6 +113,15 @@ async def test_steps_that_a_server_was_never_asked_for_fail() -> None:
         await collect(Gateway([Route("", server.base_url)], transport, NotingClock()).stream(ask()))
         server.check()
     await transport.close()
+
+
+def test_a_script_that_is_no_list_of_steps_is_refused_with_an_example(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"calls": [{"name": "search"}]}]))
+    with pytest.raises(SystemExit, match=r'no list of steps such as \[\{"calls": \[\["stock", .*calls\[0\]'):
+        load_script(str(script))
+    with pytest.raises(SystemExit, match=r"cannot read .*nowhere\.json: No such file"):
+        load_script(str(tmp_path / "nowhere.json"))
 
 
 async def test_the_server_runs_as_a_process_of_its_own(tmp_path: Path) -> None:

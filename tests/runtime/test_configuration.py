@@ -57,10 +57,14 @@ def test_the_environment_fills_in_and_lays_over(tmp_path: Path) -> None:
     ("text", "environ", "message"),
     [
         ("server: {prot: 1}", {}, "server.prot: there is no such key; did you mean 'port'?"),
-        ("models: [{prefix: a, base: b}]", {}, "models.0.base"),
+        ("models: [{prefix: a, base: b}]", {}, r"models\[0\]\.base: there is no such key"),
         ("server: {port: many}", {}, "server.port: .*many"),
         ("server: {port: 99999}", {}, "server.port"),
-        ("x: ${NOWHERE}", {}, "x: the environment variable NOWHERE is not set"),
+        (
+            "x: ${NOWHERE}",
+            {},
+            r"x: the environment variable NOWHERE is not set; set it, or write \$\{NOWHERE:-\} for none",
+        ),
         ("models: ['${NOWHERE}']", {}, r"models\[0\]: the environment variable NOWHERE"),
         ("- a list", {}, "must hold keys and values"),
         ("a: [", {}, "is not valid YAML"),
@@ -130,6 +134,30 @@ def test_a_name_that_matches_nothing_is_an_error_at_the_start(config: dict[str, 
     assert re.search(message, refused.value.message), refused.value.message
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "from talaria import tool\n@tool\ndef mute() -> str: ...\n",
+            "plugins: 'faulty': mute has no description; write a docstring",
+        ),
+        ("def f(:\n", "plugins: cannot import 'faulty': SyntaxError: invalid syntax (faulty.py, line 1)"),
+        ("A = 1\nB = {}['nope']\n", "plugins: cannot import 'faulty': KeyError: 'nope' (FOLDER/faulty.py, line 2)"),
+    ],
+)
+def test_what_is_wrong_in_a_plugin_is_said_with_its_name_and_place(
+    source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty.py").write_text(source)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with pytest.raises(ConfigurationError) as refused:
+        load_catalog(read_settings({"plugins": ["faulty"]}, {}), [], [])
+    assert refused.value.message.removesuffix(", its first paragraph is what the model reads") == message.replace(
+        "FOLDER", str(tmp_path)
+    )
+    assert "faulty" not in sys.modules
+
+
 def test_an_agent_that_is_not_there_is_named() -> None:
     catalog = Catalog()
     assert catalog.agent(None).name == catalog.agent("assistant").name == "assistant"
@@ -149,7 +177,7 @@ def test_an_agent_that_is_not_there_is_named() -> None:
             "agents.a.model: no route for model 'claude'",
         ),
         ({"models": [MODEL, MODEL]}, "two routes have the prefix 'gpt'"),
-        ({"models": [MODEL | {"baseUrl": "x"}]}, "models.0.baseUrl: 'x' is no http or https address"),
+        ({"models": [MODEL | {"baseUrl": "x"}]}, "models[0].baseUrl: 'x' is no http or https address"),
         ({"agents": [{"name": "a"}, {"name": "a"}]}, "two agents named 'a'"),
     ],
 )

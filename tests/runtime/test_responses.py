@@ -67,4 +67,9 @@ async def test_reasoning_goes_back_item_by_item_within_a_turn_and_after_a_restar
     assert (looked["id"], looked["call_id"], looked["name"]) == ("fc_a", "a", "look")
     assert seen == {"type": "function_call_output", "call_id": "a", "output": "seen"}
     assert third["input"][: len(second["input"])] == second["input"]
-    assert third["input"][len(second["input"])] == {"phase": "final_answer", "role": "assistant", "content": "Done."}
+    assert third["input"][len(second["input"])] == {
+        "phase": "final_answer",
+        "type": "message",
+        "role": "assistant",
+        "content": "Done.",
+    }

@@ -94,9 +94,9 @@ async def shopping(there: Folder) -> None:
 async def test_the_command_line_writes_a_test_beside_a_running_server_and_it_passes(tmp_path: Path) -> None:
     async with folder(tmp_path, *SHOPPING) as there:
         await shopping(there)
-        said = await there.process("-m", "talaria", "record", await there.run_id(), "-o", "test_recorded.py")
+        said = await there.process("-m", "talaria", "record", await there.run_id(), "-o", "new/test_recorded.py")
         assert said == ""
-        source = (tmp_path / "test_recorded.py").read_text("utf-8")
+        source = (tmp_path / "new" / "test_recorded.py").read_text("utf-8")
         assert "1 passed" in await there.tested(source)
     assert SECRET not in source
     assert "Call(\"find\", \"{'article': 'cup', 'most': '2',}\", id=\"scripted_1\")" in source

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from talaria.cli.recorded import add_source, settings_of, stored_run
+from talaria.core.errors import ConfigurationError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,5 +28,13 @@ def record(options: argparse.Namespace) -> int:
     if options.output is None:
         print(source, end="")
     else:
-        Path(options.output).write_text(source, encoding="utf-8")
+        _write(Path(options.output), source)
     return 0
+
+
+def _write(path: Path, source: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"--output: cannot write {path}: {error.strerror}") from error

@@ -49,6 +49,8 @@ def _own(route: Route) -> Dialect:
     module, _, name = route.dialect.partition(":")
     try:
         made = getattr(importlib.import_module(module), name)()
+    except ModuleNotFoundError as error:
+        raise _wrong(route, f"{error}; put it where talaria is started, or install it") from error
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise _wrong(route, f"it cannot be made: {error}") from error
     missing = [member for member in _MEMBERS if not callable(getattr(made, member, None))]

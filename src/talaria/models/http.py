@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -11,6 +12,7 @@ from talaria.core.errors import ModelUnavailable
 from talaria.ports.model import HttpCall, HttpReply
 
 _ERRORS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, ssl.SSLError)
+_CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 _HEADERS = {"User-Agent": "talaria", "Accept-Encoding": "identity"}
 
 
@@ -25,18 +27,23 @@ class AioHttpTransport:
 
     async def send(self, call: HttpCall, *, connect_timeout: float) -> HttpReply:
         """Send and return once the head of the reply is here."""
-        try:
-            response = await self._open().request(
-                call.method,
-                call.url,
-                headers=call.headers,
-                data=call.body,
-                timeout=_timeout(connect_timeout),
-                allow_redirects=False,
-            )
-        except _ERRORS as error:
-            raise _unavailable(error, call.url) from None
-        return _Reply(response, call.url)
+        while True:
+            sent = _Sent()
+            try:
+                response = await self._open().request(
+                    call.method,
+                    call.url,
+                    headers=call.headers,
+                    data=call.body,
+                    timeout=_timeout(connect_timeout),
+                    allow_redirects=False,
+                    trace_request_ctx=sent,
+                )
+            except _ERRORS as error:
+                if sent.is_on_old_connection and isinstance(error, _CLOSED):
+                    continue  # the server closed it while it was idle; llama.cpp does so without a word
+                raise _unavailable(error, call.url) from None
+            return _Reply(response, call.url)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -51,8 +58,25 @@ class AioHttpTransport:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
                 trust_env=False,
+                trace_configs=[_trace()],
             )
         return self._session
+
+
+class _Sent:
+    """What is known of a request: whether it went over a connection that an earlier one had opened."""
+
+    def __init__(self) -> None:
+        self.is_on_old_connection = False
+
+
+def _trace() -> aiohttp.TraceConfig:
+    async def reused(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
+        context.trace_request_ctx.is_on_old_connection = True
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(reused)
+    return trace
 
 
 class _Reply:

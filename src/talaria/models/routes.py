@@ -67,6 +67,7 @@ def find_route(routes: Sequence[Route], model: str) -> Route:
     fitting = [route for route in routes if model.startswith(route.prefix)]
     if fitting:
         return max(fitting, key=lambda route: len(route.prefix))
-    known = ", ".join(f"'{route.prefix}'" for route in routes) or "none at all"
-    message = f"no route for the model '{model[:200]}'; names must start with one of the configured prefixes: {known}"
+    known = ", ".join(f"'{route.prefix}'" for route in routes)
+    hint = f"names must start with one of the configured prefixes: {known}" if known else "there are none; add 'models'"
+    message = f"no route for the model '{model[:200]}'; {hint}"
     raise InvalidRequest(message, ({"field": "modelName", "message": message},))

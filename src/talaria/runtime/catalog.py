@@ -1,6 +1,7 @@
 """The agents and tools of this deployment, and what each turn gets of them."""
 
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -147,10 +148,19 @@ def _import(name: str) -> list[object]:
         raise ConfigurationError(
             f"plugins: cannot import '{name}': {error}; put it where talaria is started, or install it"
         ) from error
-    except ConfigurationError:
-        raise
+    except ConfigurationError as error:
+        raise ConfigurationError(f"plugins: '{name}': {error.message}") from error
     except Exception as error:
-        raise ConfigurationError(f"plugins: cannot import '{name}': {type(error).__name__}: {error}") from error
+        said = f"{type(error).__name__}: {error}{_where(error)}"
+        raise ConfigurationError(f"plugins: cannot import '{name}': {said}") from error
+
+
+def _where(error: Exception) -> str:
+    """The line of the plugin that failed; none where it could not be read, which such an error says itself."""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename != __file__ and "importlib" not in frame.filename:
+            return f" ({frame.filename}, line {frame.lineno})"
+    return ""
 
 
 def _check_required(settings: Settings, catalog: Catalog) -> None:

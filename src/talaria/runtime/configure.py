@@ -68,7 +68,9 @@ def _fill(value: Any, environ: Mapping[str, str], at: str) -> Any:
             if found:
                 return found
             if default is None and found is None:
-                raise ConfigurationError(f"{at}: the environment variable {name} is not set; write ${{{name}:-…}}")
+                raise ConfigurationError(
+                    f"{at}: the environment variable {name} is not set; set it, or write ${{{name}:-}} for none"
+                )
             return default or ""
 
         return _VARIABLE.sub(replace, value)
@@ -140,7 +142,7 @@ def _key(model: Any, part: str, variable: str) -> tuple[str, Any]:
 
 
 def _explain(item: Any, model: type[BaseModel]) -> str:
-    at = ".".join(str(part) for part in item["loc"])
+    at = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
     if item["type"] == "extra_forbidden":
         known = _known(model, item["loc"][:-1])
         return f"{at}: there is no such key{suggestion(str(item['loc'][-1]), known)}"

@@ -19,12 +19,12 @@ def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
         if any(other.prefix == each.prefix for other in models[:at]):
             raise ConfigurationError(f"models: two routes have the prefix '{each.prefix}'; one would never be asked")
         if not each.base_url.startswith(("http://", "https://")):
-            raise ConfigurationError(f"models.{at}.baseUrl: '{each.base_url}' is no http or https address")
+            raise ConfigurationError(f"models[{at}].baseUrl: '{each.base_url}' is no http or https address")
         if each.mapping is not None and each.dialect != "mapped":
-            raise ConfigurationError(f"models.{at}.mapping: only the dialect 'mapped' has one, not '{each.dialect}'")
+            raise ConfigurationError(f"models[{at}].mapping: only the dialect 'mapped' has one, not '{each.dialect}'")
         if each.mapping is None and each.dialect == "mapped":
-            raise ConfigurationError(f"models.{at}.mapping: the dialect 'mapped' needs one: call or stream, and text")
-    check_models(models, {f"models.{at}.fallback": name for at, each in enumerate(models) for name in each.fallback})
+            raise ConfigurationError(f"models[{at}].mapping: the dialect 'mapped' needs one: call or stream, and text")
+    check_models(models, {f"models[{at}].fallback": name for at, each in enumerate(models) for name in each.fallback})
     return [_route(each) for each in models]
 
 

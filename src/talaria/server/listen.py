@@ -48,7 +48,8 @@ def open_socket(settings: Settings) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise ConfigurationError(
-            f"server.host, server.port: cannot listen on {host}:{port}: {error.strerror}"
+            f"server.host, server.port: cannot listen on {host}:{port}: {error.strerror}; stop what listens there, or "
+            "take another port (--port)"
         ) from error
 
 

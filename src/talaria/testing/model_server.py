@@ -20,6 +20,7 @@ from talaria.testing.steps import Step, chunks, document
 
 Script = Callable[[dict[str, Any]], Step]
 _SHOWN = 500
+_EXAMPLE = '[{"calls": [["stock", {"article": "A-1"}]]}, {"text": "Twelve."}]'
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):
@@ -176,7 +177,13 @@ def load_script(name: str) -> Script:
     module, colon, function = name.partition(":")
     if colon and not Path(name).exists():
         return cast("Script", getattr(import_module(module), function))
-    return by_call(msgspec.json.decode(Path(name).read_bytes(), type=tuple[Step, ...]))
+    try:
+        steps = msgspec.json.decode(Path(name).read_bytes(), type=tuple[Step, ...])
+    except OSError as error:
+        raise SystemExit(f"--script: cannot read {name}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise SystemExit(f"--script: {name} is no list of steps such as {_EXAMPLE}: {error}") from error
+    return by_call(steps)
 
 
 async def _serve(script: Script, port: int) -> None:

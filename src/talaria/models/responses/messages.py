@@ -113,7 +113,7 @@ class EncodedInput:
 
 def _said(text: str, own: dict[str, Any]) -> dict[str, Any]:
     if "id" not in own:
-        return {**own, "role": "assistant", "content": text}
+        return {**own, "type": "message", "role": "assistant", "content": text}  # llama.cpp knows it by its type only
     content = [{"type": "output_text", "text": text, "annotations": list[Any]()}]
     return {"status": "completed", **own, "type": "message", "role": "assistant", "content": content}
 

@@ -16,7 +16,8 @@ class FileLock:
         except OSError as error:
             self.release()
             raise ConfigurationError(
-                f"another process runs on {path}: stop it, or name another file in store.url"
+                f"another process, or another runtime of this one, runs on {path}: stop it, or name another file in "
+                "store.url"
             ) from error
 
     def release(self) -> None:
