@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, chat, health, runs, sessions
+from talaria.server import answers, chat, health, metrics, runs, sessions
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -118,5 +118,6 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/readyz", health.readyz, "The server can take runs", answer=answers.Health, problems=("overloaded",)
     ),
+    Endpoint("GET", "/metrics", metrics.metrics, "Metrics in Prometheus' text format", text="text/plain"),
     Endpoint("GET", "/openapi.json", document, "This document"),
 )
