@@ -8,5 +8,7 @@ def bearer_headers(connection: Connection) -> tuple[tuple[str, str], ...]:
     own = [("content-type", "application/json"), ("accept", "text/event-stream")]
     if connection.api_key:
         own.append(("authorization", f"Bearer {connection.api_key}"))
+    if not connection.headers:
+        return tuple(own)
     given = {name.lower() for name, _ in connection.headers}
     return (*(pair for pair in own if pair[0] not in given), *connection.headers)

@@ -24,7 +24,7 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
     if request.output_schema is not None and not profile.json_schema:
         raise CapabilityMissing(f"the model {request.model} does not keep to a schema; use another model")
     left: list[str] = []
-    changed = {**_thinking(request, profile, left)}
+    changed = _thinking(request, profile, left)
     thinks = _thinks(profile, changed.get("thinking", request.thinking))
     if request.temperature is not None and not _may(profile.sampling, thinks=thinks):
         changed["temperature"] = None
