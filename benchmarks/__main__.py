@@ -13,6 +13,7 @@ from benchmarks import (
     many_sessions,
     parked,
     relay,
+    slow_readers,
     tokens,
     tool_calls,
     tools,
@@ -30,6 +31,7 @@ MEASURES: dict[str, ModuleType] = {
     "imports": imports,
     "parked": parked,
     "relay": relay,
+    "slow_readers": slow_readers,
 }
 
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import child
-from benchmarks.figures import Figure, compared
+from benchmarks.figures import Figure, compared, plain
 from benchmarks.floor import Arguments, Floor, client
 from benchmarks.machine import MIB, disk, middle
 from benchmarks.mock_model import Play
@@ -80,10 +80,24 @@ def measure(origin: str, size: Size) -> list[Figure]:
     for _ in range(max(1, size.rounds - 2)):
         hand.append(child.run(by_hand, url=url, turns=turns))
         mine.append(child.run(by_talaria, url=url, turns=turns))
+    is_full = turns == TURNS
     figures = [
         compared(
-            f"CPU of turn {at}", "ms", [_at(one["costs"], at) for one in mine], [_at(one["costs"], at) for one in hand]
+            f"CPU of turn {at}", "ms", _each(mine, at), _each(hand, at), bound=3 if is_full and at == 200 else None
         )
         for at in (10, 50, 200)
     ]
-    return [*figures, compared("on disk", "MB", [one["disk"] for one in mine], [one["disk"] for one in hand])]
+    if is_full:
+        grown = [late - early for late, early in zip(_each(mine, 200), _each(mine, 10), strict=True)]
+        floor = [late - early for late, early in zip(_each(hand, 200), _each(hand, 10), strict=True)]
+        figures.append(compared("growth from turn 10 to 200", "ms", grown, floor, bound=1.5))
+    on_disk = [one["disk"] for one in mine]
+    return [
+        *figures,
+        plain("on disk", "MB", on_disk, most=1.5),
+        compared("on disk, beside the messages alone", "MB", on_disk, [one["disk"] for one in hand]),
+    ]
+
+
+def _each(rounds: list[dict[str, Any]], turn: int) -> list[float]:
+    return [_at(one["costs"], turn) for one in rounds]

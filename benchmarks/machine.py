@@ -18,8 +18,12 @@ def pin(core: int) -> None:
 
 def memory() -> int:
     """The resident memory of this process, in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
+    return memory_of(os.getpid())
+
+
+def memory_of(pid: int) -> int:
+    """The resident memory of another process, in bytes."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def peak_memory() -> int:

@@ -38,6 +38,11 @@ class Play:
     pace: int = 0
     gathered: int = 0
 
+    @staticmethod
+    def of(url: str) -> "Play":
+        """What is played under a base URL."""
+        return Play(*map(int, url.rsplit("/", 1)[1].split("-")))
+
     def url(self, origin: str) -> str:
         """The base URL under which a server plays this."""
         return f"{origin}/{self.calls}-{self.tokens}-{self.delay}-{self.pace}-{self.gathered}"

@@ -29,6 +29,30 @@ def test_it_says_where_it_listens_once_and_serves_a_turn(tmp_path: Path) -> None
     assert "Traceback" not in server.errors
 
 
+def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(
+        "from talaria import tool\n"
+        "@tool(approval=True)\n"
+        "def refund(order: str) -> str:\n"
+        "    'Refund an order.'\n"
+        "    return order\n"
+    )
+    route = {"prefix": "gpt", "baseUrl": "http://me:secret@127.0.0.1:9/v1", "apiKey": "sk-hidden-hidden"}
+    config = {"models": [route], "plugins": ["shop"], "store": {"url": "memory://"}}
+    with talaria(tmp_path, config) as server:
+        url = server.url()
+    said = dict(line.strip().split(maxsplit=1) for line in server.errors.splitlines())
+    assert said["store"].startswith("off  store.url is memory://")
+    assert said["models"] == "on   gpt → openai at 127.0.0.1:9, 1 key; no defaultModel"
+    assert said["tools"] == "on   1 of shop: refund"
+    assert said["approvals"] == "on   refund; an answer is waited for 300 s"
+    assert said["auth"].startswith("off  auth.kind is none")
+    assert said["metrics"] == f"on   {url}/metrics"
+    assert "hidden" not in server.errors
+    assert "secret" not in server.errors
+    assert len(server.errors.splitlines()) < 24
+
+
 def test_what_is_on_record_is_there_after_a_restart(tmp_path: Path) -> None:
     with provider(tmp_path, [QUICK]) as models:
         with talaria(tmp_path, models) as server:
@@ -94,6 +118,7 @@ def test_logs_for_machines_are_one_json_document_a_line(tmp_path: Path) -> None:
         server.wait()
     lines = [json.loads(line) for line in server.errors.splitlines()]
     assert {"model_finished", "run_finished", "stopping"} <= {line["event"] for line in lines}
+    assert [line["auth"][:4] for line in lines if line["event"] == "serving"] == ["off:"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])

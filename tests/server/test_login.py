@@ -138,12 +138,12 @@ def test_no_key_shows_in_settings_or_parts() -> None:
         ({"kind": "keys"}, "one without the other"),
         ({"keys": [{"key": ALICE, "user": "a"}]}, "one without the other"),
         ({"kind": "keys", "keys": [{"key": ALICE, "user": "a"}, {"key": ALICE, "user": "b"}]}, r"keys\[1\]"),
-        ({"kind": "keys", "keys": [{"key": "", "user": "a"}]}, r"auth.keys.0.key"),
-        ({"kind": "keys", "keys": [{"key": f"{ALICE} x", "user": "a"}]}, r"auth.keys.0.key"),
+        ({"kind": "keys", "keys": [{"key": "", "user": "a"}]}, r"auth.keys\[0\].key"),
+        ({"kind": "keys", "keys": [{"key": f"{ALICE} x", "user": "a"}]}, r"auth.keys\[0\].key"),
         ({"kind": "keys", "keys": [{"key": "sha256:12", "user": "a"}]}, "64 hexadecimal digits"),
-        ({"kind": "keys", "keys": [{"key": ALICE}]}, r"auth.keys.0.user"),
-        ({"kind": "keys", "keys": [{"key": ALICE, "usr": "a"}]}, r"auth.keys.0.usr: there is no such key.*'user'"),
-        ({"kind": "keys", "keys": [ALICE]}, r"auth.keys.0"),
+        ({"kind": "keys", "keys": [{"key": ALICE}]}, r"auth.keys\[0\].user"),
+        ({"kind": "keys", "keys": [{"key": ALICE, "usr": "a"}]}, r"auth.keys\[0\].usr: there is no such key.*'user'"),
+        ({"kind": "keys", "keys": [ALICE]}, r"auth.keys\[0\]"),
     ],
 )
 def test_a_wrong_list_of_keys_is_refused_and_no_key_is_told(auth: dict[str, object], says: str) -> None:

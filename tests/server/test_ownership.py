@@ -84,6 +84,7 @@ PROBES: dict[str, Probe] = {
     "POST /ai-api/chat/stream": Probe(new, {"query": "Hi", "sessionId": "s", "idempotencyKey": "once"}),
     "POST /ai-api/chat/approval": Probe(missing, {"requestId": "{question}", "decision": "APPROVE"}),
     "GET /ai-api/approvals": Probe(empty),
+    "GET /metrics": Probe(anybodys),
     "POST /ai-api/chat/cancel": Probe(missing, {"runId": "{parked}"}),
     "GET /ai-api/runs/{runId}": Probe(missing),
     "GET /ai-api/runs/{runId}/events": Probe(missing),

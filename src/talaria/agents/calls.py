@@ -14,6 +14,8 @@ from talaria.tools.nearest import meant
 def settle_calls(message: AssistantMessage, session: OpenRun) -> AssistantMessage:
     """Give every call a unique id, and the tool's own name where it is written in another way."""
     calls = message.calls
+    if not calls:
+        return message
     if not _have_known_names(calls, session):
         message = _with_known_names(message, session)
     return message if _have_unique_ids(calls, session.run) else _with_unique_ids(message, session.run)
@@ -21,7 +23,8 @@ def settle_calls(message: AssistantMessage, session: OpenRun) -> AssistantMessag
 
 def _have_known_names(calls: Iterable[ToolCall], session: OpenRun) -> bool:
     tools, answers_by = session.tools, session.run.answers_by
-    return all(call.name in tools or call.name == answers_by for call in calls)
+    unknown = [call for call in calls if call.name not in tools and call.name != answers_by]
+    return not unknown
 
 
 def _have_unique_ids(calls: Sequence[ToolCall], run: RunState) -> bool:

@@ -1,10 +1,13 @@
 """`talaria serve`: the server as a process."""
 
 import asyncio
-import gc
 import os
+import sys
 from threading import Timer
 
+import structlog
+
+from talaria.cli.overview import overview, screen
 from talaria.runtime.configure import read_settings
 from talaria.runtime.runtime import Runtime
 from talaria.runtime.settings import Settings
@@ -15,6 +18,7 @@ from talaria.telemetry.logs import set_up_logs
 
 DEAF = 3.0
 """Seconds that a tool which does not hear its cancellation can hold up the end, once everything is closed."""
+_log = structlog.get_logger("talaria.server")
 
 
 def serve(config: str | None, host: str | None, port: int | None) -> int:
@@ -29,7 +33,8 @@ def serve(config: str | None, host: str | None, port: int | None) -> int:
     deaf = Timer(DEAF, os._exit, (0,))
     deaf.daemon = True
     with open_socket(settings) as listening, asyncio.Runner(loop_factory=loop_factory()) as runner:
-        runner.run(serve_on(Runtime(settings), listening, _announce))
+        runtime = Runtime(settings)
+        runner.run(serve_on(runtime, listening, lambda url: _announce(runtime, url)))
         deaf.start()
     deaf.cancel()
     return 0
@@ -41,8 +46,10 @@ def _settings(config: str | None, host: str | None, port: int | None) -> Setting
     return settings.model_copy(update={"server": settings.server.model_copy(update=given)})
 
 
-def _announce(url: str) -> None:
-    gc.collect()
-    gc.freeze()  # what is there now stays: the collector need not look at it again and again
-    gc.set_threshold(20_000, 10, 50)
+def _announce(runtime: Runtime, url: str) -> None:
+    lines = overview(runtime.settings, runtime.parts.kit.catalog, url)
+    if runtime.settings.telemetry.logs == "json":
+        _log.info("serving", **{line.name: line.text for line in lines})
+    else:
+        print(screen(lines), file=sys.stderr, flush=True)
     print(f"Talaria listens on {url}", flush=True)

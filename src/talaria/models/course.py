@@ -25,39 +25,34 @@ class Course:
 
     def __init__(self, choices: Sequence[Choice], clock: Clock, jitter: Callable[[], float]) -> None:
         now = clock.now()
-        rested = [choice for choice in choices if choice.provider.rests_until <= now]
-        self._choices = rested or list(choices)
+        self._choices = [choice for choice in choices if choice.provider.rests_until <= now] or list(choices)
         self._clock = clock
         self._jitter = jitter
-        self._reasoning_back = True
-        self._begin()
-
-    @property
-    def reasoning_back(self) -> bool:
+        self.reasoning_back = True
         """Whether earlier reasoning goes back: not after the provider has refused it."""
-        return self._reasoning_back
+        self._begin(now)
 
-    def _begin(self) -> None:
+    def _begin(self, now: int) -> None:
         self.model, self.provider = self._choices.pop(0)
         self._retries = Retries(self.provider.route.retries, self._jitter)
         self._keys_left = max(0, len(self.provider.route.api_keys) - 1)
-        self._take_key()
+        self._take_key(now)
 
-    def _take_key(self) -> None:
-        self._key = self.provider.keys.take(self._clock.now())
+    def _take_key(self, now: int) -> None:
+        self._key = self.provider.keys.take(now)
         self.connection: Connection = self.provider.connection(self.model, self._key)
 
     def after(self, error: ModelError) -> Restart | None:
         """Take the next step after an error; None when there is none."""
-        if error.fault is Fault.REASONING and self._reasoning_back:
-            self._reasoning_back = False
+        if error.fault is Fault.REASONING and self.reasoning_back:
+            self.reasoning_back = False
             return Restart("The model did not take its earlier reasoning back; it is asked again without.")
         if self._has_other_key(error):
-            self._take_key()
+            self._take_key(self._clock.now())
             return Restart("The model is asked again with another key.")
         wait = self._retries.next_wait(error)
         if wait is not None:
-            self._take_key()
+            self._take_key(self._clock.now())
             return Restart(reason(error), wait)
         if self._choices and (error.retryable or error.fault in _OTHER_MODEL):
             return self._fall_back()
@@ -74,6 +69,7 @@ class Course:
 
     def _fall_back(self) -> Restart:
         failed = self.model
-        self.provider.rests_until = self._clock.now() + REST
-        self._begin()
+        now = self._clock.now()
+        self.provider.rests_until = now + REST
+        self._begin(now)
         return Restart(f"The model {failed} does not answer; {self.model} is asked instead.", 0.0, "replaced")

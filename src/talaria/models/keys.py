@@ -11,6 +11,8 @@ class Keys:
 
     def take(self, now: int) -> str:
         """Return the key unused for longest of those that don't rest; else the one that rests least."""
+        if len(self._rests) == 1:
+            return next(iter(self._rests))
         free = [key for key, until in self._rests.items() if until <= now]
         key = free[0] if free else min(self._rests, key=self._rests.__getitem__)
         self._rests[key] = self._rests.pop(key)  # to the end of the line

@@ -19,7 +19,7 @@ def negotiate(request: ModelRequest, profile: Profile) -> tuple[ModelRequest, Se
     if lacking := missing(request, profile):
         raise CapabilityMissing(lacking)
     left: list[str] = []
-    changed = {**_thinking(request, profile, left)}
+    changed = _thinking(request, profile, left)
     thinks = _thinks(profile, changed.get("thinking", request.thinking))
     if request.temperature is not None and not _may(profile.sampling, thinks=thinks):
         changed["temperature"] = None

@@ -31,10 +31,11 @@ from talaria.runtime.lookup import Lookup
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.retention import Retention
-from talaria.runtime.routes import check_models, make_routes
+from talaria.runtime.routes import check_models, make_routes, model_labels
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
+from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
@@ -139,8 +140,11 @@ async def build(plan: Plan) -> Parts:
         recorder=transcripts,
     )
     grants = plan.grants(kit.secrets)
+    counts = EntryCounts(model_labels(plan.routes), plan.catalog.registry.__contains__)
+    kit.metrics.add(counts)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        counts.watch(placed)
         engine.watch(placed)
         if transcripts is not None:
             transcripts.entries(state.key, placed)

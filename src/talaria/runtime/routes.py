@@ -1,12 +1,17 @@
 """Routes of models, out of the settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
-from talaria.core.errors import ConfigurationError
+from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.models.families import Profiles
-from talaria.models.routes import Route
+from talaria.models.routes import Route, find_route
 from talaria.runtime.settings import ModelSettings
+from talaria.telemetry.entry_counts import OTHER, ModelLabels
 from talaria.tools.nearest import hint, listed
+
+REMEMBERED = 256
+"""Names of models whose labels need not be looked for again."""
 
 
 def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
@@ -26,6 +31,21 @@ def make_routes(models: Sequence[ModelSettings]) -> list[Route]:
             raise ConfigurationError(f"models[{at}].mapping: the dialect 'mapped' needs one: call or stream, and text")
     check_models(models, {f"models[{at}].fallback": name for at, each in enumerate(models) for name in each.fallback})
     return [_route(each) for each in models]
+
+
+def model_labels(routes: Sequence[Route]) -> Callable[[str], ModelLabels]:
+    """Return what tells under which labels a model is counted; it remembers."""
+
+    @lru_cache(REMEMBERED)
+    def labels(model: str) -> ModelLabels:
+        try:
+            route = find_route(routes, model)
+        except InvalidRequest:
+            return ModelLabels(OTHER)
+        price = route.profile_of(model).price
+        return ModelLabels(route.prefix or "*", "" if price is None else price.currency)
+
+    return labels
 
 
 def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> None:

@@ -40,8 +40,9 @@ _log = structlog.get_logger("talaria.server")
 class Endpoint:
     """One method of one path.
 
-    `answer` is the model of a JSON answer, `problems` are codes of what may go wrong, `query` are parameters with what
-    they mean. `resumes`: a stream that begins after an event id. `is_public`: it asks for no login.
+    `answer` is the model of a JSON answer, `text` the media type of another one, `problems` are codes of what may go
+    wrong, `query` are parameters with what they mean. `resumes`: a stream that begins after an event id.
+    `is_public`: it asks for no login.
     """
 
     method: str
@@ -50,6 +51,7 @@ class Endpoint:
     summary: str
     body: type[BaseModel] | None = None
     answer: type[BaseModel] | None = None
+    text: str = ""
     status: int = 200
     is_stream: bool = False
     resumes: bool = False

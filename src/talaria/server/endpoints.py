@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, chat, health, runs, sessions
+from talaria.server import answers, chat, health, metrics, runs, sessions
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -130,5 +130,6 @@ ENDPOINTS = (
         is_public=True,
         problems=("overloaded",),
     ),
+    Endpoint("GET", "/metrics", metrics.metrics, "Metrics in Prometheus' text format", text="text/plain"),
     Endpoint("GET", "/openapi.json", document, "This document"),
 )

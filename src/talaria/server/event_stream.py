@@ -1,7 +1,7 @@
 """One client's event stream, written as bare ASGI: a write for each batch of frames, back-pressure, disconnects."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 
 import structlog
@@ -94,10 +94,12 @@ class EventStream:
             if not self._limit.expired():
                 await pulse.write(self._fault(error))
 
-    def _pieces(self, frames: Sequence[Frame]) -> list[bytes]:
-        """The frames as bytes, in writes of a bounded size; a heartbeat follows whatever asks a person."""
+    def _pieces(self, frames: Sequence[Frame]) -> Iterator[bytes]:
+        """The frames as bytes, in writes of a bounded size; a heartbeat follows whatever asks a person.
+
+        Each is made when it can be written: of all that a slow client has not read yet, it costs one.
+        """
         run = self._run
-        pieces: list[bytes] = []
         lines: list[bytes] = []
         size = 0
         for frame in frames:
@@ -107,11 +109,10 @@ class EventStream:
             if frame.event.type in ASKING:
                 lines.append(self._streams.rhythm.beat())
             if size >= PIECE:
-                pieces.append(b"".join(lines))
+                yield b"".join(lines)
                 lines, size = [], 0
         if lines:
-            pieces.append(b"".join(lines))
-        return pieces
+            yield b"".join(lines)
 
     def _fault(self, error: Exception) -> bytes:
         """What a client is told when its stream cannot go on; the run itself is not concerned."""

@@ -1,6 +1,7 @@
 """Listening: a socket, uvicorn, and an orderly end on signals."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -78,11 +79,19 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        _spare_collector()
         self._ready()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
+
+
+def _spare_collector() -> None:
+    """What is there once the server has started stays: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 50)
 
 
 class _Stops:

@@ -61,6 +61,8 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
         response["headers"] = {name: {"schema": {"type": "string"} | const} for name, const in fixed.items()}
         stream = {"schema": {"type": "string"}, "x-event": {"$ref": f"{REF}ChatEvent"}}
         response["content"] = {"text/event-stream": stream}
+    elif endpoint.text:
+        response["content"] = {endpoint.text: {"schema": {"type": "string"}}}
     elif endpoint.answer is not None:
         response["content"] = {"application/json": _ref(endpoint.answer)}
     return response

@@ -1,14 +1,25 @@
 """Metrics of one runtime, for Prometheus."""
 
+from collections.abc import Iterable
 from threading import Lock
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """Seconds: from a tool that looks something up to a model that thinks for long."""
 Key = tuple[str | tuple[str, str], ...]
 Kind = TypeVar("Kind", bound=Counter | Histogram)
+
+
+class _Told(Collector):
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def collect(self) -> Iterable[Metric]:
+        return (self._metric,)
 
 
 class Metrics:
@@ -48,9 +59,16 @@ class Metrics:
             histogram = self._histograms[key] = self._labelled(Histogram, name, labels, buckets=BUCKETS)
         histogram.observe(seconds)
 
-    def render(self) -> bytes:
-        """Return all of them in Prometheus' text format."""
-        return generate_latest(self._registry)
+    def add(self, collector: Collector) -> None:
+        """Render what a collector counts by itself, too."""
+        self._registry.register(collector)
+
+    def render(self, *now: Metric) -> bytes:
+        """Return all of them in Prometheus' text format, and what is told of this moment."""
+        moment = CollectorRegistry()
+        for each in now:
+            moment.register(_Told(each))
+        return generate_latest(self._registry) + generate_latest(moment)
 
     def _labelled(self, kind: type[Kind], name: str, labels: dict[str, str], **options: Any) -> Kind:
         with self._lock:

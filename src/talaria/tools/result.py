@@ -43,11 +43,14 @@ def _plain(value: Any) -> Any:
 
 def _encode(plain: Any) -> str:
     try:
-        return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_refuse)
+        return _write(plain)
     except ValueError:  # NaN or an infinity, which JSON lacks
-        return json.dumps(valid_json(plain), ensure_ascii=False, separators=(",", ":"), default=_refuse)
+        return _write(valid_json(plain))
 
 
 def _refuse(value: Any) -> Any:
     what = "bytes" if isinstance(value, _BYTES) else type(value).__name__
     raise TypeError(f"{what} has no JSON form; {_ADVICE}, or write a file and return its path")
+
+
+_write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_refuse).encode

@@ -1,5 +1,6 @@
 """The memory store, whole."""
 
+from talaria.ports.store import Commits
 from talaria.stores.leases import LocalLeases
 from talaria.stores.memory.inbox import MemoryInbox
 from talaria.stores.memory.index import MemoryIndex
@@ -13,6 +14,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._state = MemoryState()
         self._generation = 1
+        self.commits = Commits()
         self.leases = LocalLeases(self._generation, self._next_generation)
         self.index = MemoryIndex(self._state)
         self.inbox = MemoryInbox(self._state)

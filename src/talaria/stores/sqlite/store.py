@@ -3,6 +3,7 @@
 import asyncio
 
 from talaria.ports.leases import Leases
+from talaria.ports.store import Commits
 from talaria.stores.leases import EPOCH_BITS, LocalLeases
 from talaria.stores.sqlite.changes import Changes
 from talaria.stores.sqlite.files import Files, next_generation
@@ -57,8 +58,8 @@ class SqliteStore:
             raise
 
     @property
-    def commits(self) -> int:
-        """How many transactions were committed since opening."""
+    def commits(self) -> Commits:
+        """See the port. A commit that wrote nothing is none."""
         return self._writer.commits
 
     async def check(self) -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from talaria.core.errors import JournalError, StoreClosed, TalariaError
+from talaria.ports.store import Commits
 from talaria.stores.sqlite.changes import Changes, is_busy
 from talaria.stores.sqlite.heads import Heads
 from talaria.stores.sqlite.worker import Job, Worker
@@ -22,7 +24,7 @@ class Writer:
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self.commits = 0
+        self.commits = Commits()
         self._connection = connection
         self._heads = Heads(connection)
         self._failure = ""
@@ -55,6 +57,7 @@ class Writer:
             self._recover(jobs, error)
 
     def _commit(self, jobs: list[Job[Changes, Any]]) -> None:
+        began = time.perf_counter()
         changes = Changes(self._connection, self._heads)
         for job in jobs:
             job.error = None
@@ -62,7 +65,9 @@ class Writer:
                 job.result = job.work(changes)
             except TalariaError as error:
                 job.error = error
-        self.commits += changes.commit()
+        if changes.commit():
+            self.commits.seconds.add(time.perf_counter() - began)
+            self.commits.operations.add(len(jobs))
 
     def _undo(self) -> None:
         self._heads.undo()

@@ -1,0 +1,132 @@
+"""What a server says of itself at its start: what is on, what is off, and why."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from talaria.runtime.catalog import DEFAULT_AGENT, Catalog
+from talaria.runtime.settings import ModelSettings, Settings
+
+SHOWN = 8
+"""Names of a list that are shown; the rest is a number."""
+
+
+class Line(NamedTuple):
+    """One part: whether it is on, and how; or why not."""
+
+    name: str
+    is_on: bool
+    how: str
+
+    @property
+    def text(self) -> str:
+        """In one string."""
+        return f"{'on' if self.is_on else 'off'}: {self.how}"
+
+
+def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
+    """Return a line for each part, with no secret in it."""
+    return (
+        _store(settings),
+        _models(settings),
+        _agents(settings, catalog),
+        _tools(settings, catalog),
+        _approvals(settings, catalog),
+        _auth(settings),
+        _cors(settings),
+        _sandbox(catalog),
+        _limits(settings),
+        _transcripts(settings),
+        Line("metrics", True, f"{url}/metrics"),
+        Line("api", True, f"{url}/openapi.json describes it"),
+    )
+
+
+def screen(lines: Sequence[Line]) -> str:
+    """The lines for people."""
+    width = max(len(line.name) for line in lines)
+    return "\n".join(f"  {line.name:{width}}  {'on ' if line.is_on else 'off'}  {line.how}" for line in lines)
+
+
+def _store(settings: Settings) -> Line:
+    url = settings.store.url
+    if url.startswith("memory:"):
+        return Line("store", False, f"store.url is {url}: sessions are gone when the server ends")
+    return Line("store", True, url)
+
+
+def _models(settings: Settings) -> Line:
+    if not settings.models:
+        return Line("models", False, "models is empty: no model can be asked; add a route")
+    default = f"; by default {settings.default_model}" if settings.default_model else "; no defaultModel"
+    return Line("models", True, _listed(map(_route, settings.models)) + default)
+
+
+def _route(model: ModelSettings) -> str:
+    address = urlsplit(model.base_url)
+    port = f":{address.port}" if address.port else ""
+    keys = sum(1 for key in (model.api_key, *model.api_keys) if key)
+    key = "no key" if not keys else f"{keys} keys" if keys > 1 else "1 key"
+    return f"{model.prefix or '(any)'} → {model.dialect} at {address.hostname or '?'}{port}, {key}"
+
+
+def _agents(settings: Settings, catalog: Catalog) -> Line:
+    if not catalog.agents:
+        return Line("agents", True, f"{DEFAULT_AGENT}, with all tools; agents names no others")
+    return Line("agents", True, _listed(agent.name for agent in catalog.agents))
+
+
+def _tools(settings: Settings, catalog: Catalog) -> Line:
+    names = catalog.registry.names
+    where = f"of {_listed(settings.plugins)}" if settings.plugins else "plugins names no module"
+    if not names:
+        return Line("tools", False, f"there are none: {where}")
+    return Line("tools", True, f"{len(names)} {where}: {_listed(names)}")
+
+
+def _approvals(settings: Settings, catalog: Catalog) -> Line:
+    asks = [tool.name for tool in catalog.registry.tools if tool.approval]
+    asks += [name for name in settings.approval.required_tools if name in catalog.registry and name not in asks]
+    if not asks:
+        return Line("approvals", False, "no tool asks a person before it runs")
+    return Line("approvals", True, f"{_listed(asks)}; an answer is waited for {settings.approval.timeout:g} s")
+
+
+def _auth(settings: Settings) -> Line:
+    if settings.auth.kind == "none":
+        return Line("auth", False, "auth.kind is none: whoever reaches this machine's loopback sees everything")
+    return Line("auth", True, settings.auth.kind)
+
+
+def _cors(settings: Settings) -> Line:
+    if not settings.server.cors:
+        return Line("cors", False, "server.cors names no origin")
+    return Line("cors", True, _listed(settings.server.cors))
+
+
+def _sandbox(catalog: Catalog) -> Line:
+    apart = sum(tool.isolate is not None for tool in catalog.registry.tools)
+    own = f"{apart} of them in processes of their own" if apart else 'isolate="process" gives one its own process'
+    return Line("sandbox", False, f"there is none: tools run with this process's rights; {own}")
+
+
+def _limits(settings: Settings) -> Line:
+    server, limits = settings.server, settings.limits
+    return Line(
+        "limits",
+        True,
+        f"{server.max_runs} runs at once, {server.queue} in line; a run: {server.run_timeout:g} s, "
+        f"{limits.max_rounds} rounds, {limits.max_tool_calls} tool calls",
+    )
+
+
+def _transcripts(settings: Settings) -> Line:
+    if settings.telemetry.transcripts is None:
+        return Line("transcripts", False, "telemetry.transcripts names no folder")
+    return Line("transcripts", True, settings.telemetry.transcripts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
+    return ", ".join(every[:SHOWN]) + more

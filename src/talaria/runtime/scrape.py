@@ -1,0 +1,42 @@
+"""What Prometheus gets: what was counted since the start, and how things stand at this moment."""
+
+from prometheus_client.metrics_core import GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from talaria.core.histogram import Histogram
+from talaria.journal.index import APPROVAL
+from talaria.ports.journal import Index
+from talaria.runtime.build import Parts
+from talaria.telemetry.entry_counts import add_histogram
+
+AT_ONCE = 1_000
+
+
+async def scrape(parts: Parts, streams: int) -> bytes:
+    """Return all metrics in Prometheus' text format; `streams` is how many event streams are open."""
+    commits, engine = parts.kit.store.commits, parts.engine
+    return parts.kit.metrics.render(
+        _gauge("runs_running", "Sessions with a run at work", engine.running),
+        _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
+        _gauge("streams_open", "Event streams that clients have open", streams),
+        _gauge("approvals_open", "Questions that wait for a person", await _open_approvals(parts.kit.store.index)),
+        _histogram("journal_commit_seconds", "Time of the store's commits", commits.seconds),
+        _histogram("journal_commit_operations", "Operations that one commit made durable", commits.operations),
+    )
+
+
+async def _open_approvals(index: Index) -> int:
+    count, before = 0, None
+    while rows := await index.find(APPROVAL, before=before, limit=AT_ONCE):
+        count += len(rows)
+        before = (rows[-1].at, rows[-1].key)
+    return count
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"talaria_{name}", text, value=value)
+
+
+def _histogram(name: str, text: str, histogram: Histogram) -> Metric:
+    family = HistogramMetricFamily(f"talaria_{name}", text, labels=())
+    add_histogram(family, (), histogram)
+    return family
