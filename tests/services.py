@@ -7,6 +7,7 @@ import pytest
 
 PROGRAMS = {
     "nginx": "nginx",
+    "tmux": "tmux",
 }
 """Service → the program that must be on the PATH."""
 
