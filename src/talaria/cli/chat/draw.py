@@ -1,10 +1,10 @@
 """How blocks look: pure functions from blocks to what rich can print."""
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import ClassVar, assert_never
 
-from rich.console import Group, RenderableType
-from rich.markdown import Markdown
+from rich.console import Group, JustifyMethod, RenderableType
+from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.text import Text
 
@@ -26,6 +26,18 @@ class Moment:
     is_live: bool = False
 
 
+class _Heading(Heading):
+    """A heading that begins where the text begins."""
+
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class _Markdown(Markdown):
+    """Markdown for terminals, as this one draws it."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _Heading}
+
+
 def draw(blocks: list[Block], moment: Moment) -> RenderableType:
     """All blocks, one below the other, and below them a sign of life while a turn goes on."""
     shown = [draw_block(block, moment, block is blocks[-1]) for block in blocks]
@@ -39,7 +51,7 @@ def draw_block(block: Block, moment: Moment, is_last: bool = False) -> Renderabl
     match block:
         case Said():
             text = words.clean(block.text)
-            return Padding(Markdown(text, hyperlinks=False, code_theme="ansi_dark"), (0, 0, 1, 0)) if text else Text()
+            return Padding(_Markdown(text, hyperlinks=False, code_theme="ansi_dark"), (0, 0, 1, 0)) if text else Text()
         case Thought():
             return _growing(block) if is_last and moment.is_live else folded(block)
         case Asked():

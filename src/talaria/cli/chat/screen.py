@@ -19,7 +19,10 @@ class Screen:
 
     def __init__(self, out: TextIO, width: int | None = None, height: int | None = None) -> None:
         dumb = os.environ.get("TERM") == "dumb"
-        self.console = Console(file=out, width=width, height=height, highlight=False, emoji=False, markup=False)
+        environ = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}  # may change
+        self.console = Console(
+            file=out, width=width, height=height, highlight=False, emoji=False, markup=False, _environ=environ
+        )
         self._out = out
         self._paints = not dumb
         self._widths: list[int] = []
