@@ -9,12 +9,12 @@ import structlog
 
 def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO, out: TextIO | None = None) -> None:
     """Write log lines to `out` (standard error), for people (`console`) or machines (`json`)."""
-    out = sys.stderr if out is None else out
+    stream = out or sys.stderr
     renderer = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
         if kind == "json"
         else structlog.dev.ConsoleRenderer(
-            colors=out.isatty(),
+            colors=stream.isatty(),
             exception_formatter=structlog.dev.plain_traceback,  # the default one shows local variables: secrets too
         )
     )
@@ -28,7 +28,7 @@ def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO, out
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(out),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=level <= logging.INFO,  # a server's logs are set up once, a program's may change
     )
 

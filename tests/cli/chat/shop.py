@@ -1,7 +1,7 @@
 """What the chat's tests talk to: a shop, as a plugin, and the configuration of its server."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,7 @@
 """Cards of tool calls: what was asked, how it goes, what came of it."""
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.segment import Segment
+from rich.cells import chop_cells
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -21,20 +21,21 @@ _DECIDED = {
 }
 
 
-class Lines:
-    """Text of which only the first `most` lines are shown, counted as wide as the terminal is."""
+class Result:
+    """What a call gave: a mark, and the first lines of a text, cut where the terminal ends."""
 
-    def __init__(self, text: Text, most: int) -> None:
+    def __init__(self, mark: Text, text: str) -> None:
+        self._mark = mark
         self._text = text
-        self._most = most
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines."""
-        lines = self._text.wrap(console, options.max_width)
-        for line in lines[: self._most]:
-            yield from line.render(console, end="\n")
-        if len(lines) > self._most:
-            yield Segment(f"  … {len(lines) - self._most} more lines\n", console.get_style("dim"))
+        room = max(10, options.max_width - 4)
+        lines = [part for line in self._text.split("\n") for part in chop_cells(line.expandtabs(4), room) or [""]]
+        for number, line in enumerate(lines[:RESULT_LINES]):
+            yield Text.assemble("    " if number else self._mark, (line, "dim"))
+        if len(lines) > RESULT_LINES:
+            yield Text(f"    … {len(lines) - RESULT_LINES} more lines", "dim")
 
 
 def head(call: Called) -> str:
@@ -47,19 +48,22 @@ def card(call: Called, now: float) -> RenderableType:
     first = Text("● ", _colour(call), no_wrap=True, overflow="ellipsis")
     first.append(words.one_line(call.name), "bold")
     first.append(f" {words.arguments(call.arguments)}", "default")
-    rest = Text("\n").join([first, *_below(call, now)])
-    return Lines(rest, 1 + RESULT_LINES) if call.result is not None else rest
+    decided = [Text(f"  {_DECIDED.get(call.decision, call.decision)}", "yellow")] if call.decision else []
+    return Group(first, *decided, *(_unfinished(call, now) if call.result is None else [_result(call, call.result)]))
 
 
-def _below(call: Called, now: float) -> list[Text]:
-    lines = [Text(f"  {_DECIDED.get(call.decision, call.decision)}", "yellow")] if call.decision else []
-    if call.result is None:
-        lines += [Text(f"  {line}", "dim") for line in words.clean(call.output).rstrip().split("\n")[-3:] if line]
-        return [*lines, Text(f"  {_state(call, now)}", "yellow" if call.is_asked else "dim")]
+def _unfinished(call: Called, now: float) -> list[Text]:
+    said = [line for line in words.clean(call.output).rstrip().split("\n")[-3:] if line]
+    return [
+        *(Text(f"  {line}", "dim") for line in said),
+        Text(f"  {_state(call, now)}", "yellow" if call.is_asked else "dim"),
+    ]
+
+
+def _result(call: Called, result: str) -> Result:
     took = "" if call.seconds is None else f"{words.duration(call.seconds)} · "
-    text = words.clean(call.result).strip() or "no result"
-    mark = Text("  ✗ " if call.is_error else "  ✓ ", "red" if call.is_error else "green")
-    return [*lines, mark.append(f"{took}{text}".replace("\n", "\n    "), "dim")]
+    mark = Text("  ✗ ", "red") if call.is_error else Text("  ✓ ", "green")
+    return Result(mark, took + (words.clean(result).strip() or "no result"))
 
 
 def _state(call: Called, now: float) -> str:
