@@ -91,8 +91,8 @@ def picture(name: str) -> None:
 def play(folder: Path, port: str) -> None:
     """Chat, and take the pictures."""
     (folder / "shop.py").write_text(PLUGIN)
-    config = {"store": {"url": "memory://"}, "plugins": ["shop"], "defaultModel": "gpt-5-mini"}
-    config["models"] = [{"prefix": "", "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "k"}]
+    models = [{"prefix": "", "baseUrl": f"http://127.0.0.1:{port}/v1", "apiKey": "k"}]
+    config = {"store": {"url": "memory://"}, "plugins": ["shop"], "defaultModel": "gpt-5-mini", "models": models}
     (folder / "talaria.yaml").write_bytes(msgspec.json.encode(config))
     command = shlex.join(["env", f"XDG_STATE_HOME={folder}", sys.executable, "-m", "talaria", "chat"])
     tmux("new-session", "-d", "-x", str(WIDTH), "-y", str(HEIGHT + 1), "-c", str(folder), command)
