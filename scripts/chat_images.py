@@ -19,7 +19,7 @@ from talaria.testing.steps import Step
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 TMUX = ("tmux", "-L", "talaria-images", "-f", os.devnull)
-WIDTH, HEIGHT = 88, 30
+WIDTH, HEIGHT = 88, 44
 PLUGIN = '''
 from talaria import tool
 
