@@ -11,7 +11,7 @@ from rich.text import Text
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 """Synchronised output: a terminal that knows it shows whole pictures only (https://contour-terminal.org/vt-extensions/synchronized-output/)."""
 
-_HIDE, _SHOW, _DOWN = "\x1b[?25l", "\x1b[?25h", "\x1b[J"
+_HIDE, _SHOW, _WIPE_ABOVE = "\x1b[?25l", "\x1b[?25h", "\x1b[A\x1b[2K"
 
 
 class Screen:
@@ -61,7 +61,8 @@ class Screen:
         width = max(1, self.console.width)
         rows = sum(max(1, math.ceil(each / width)) for each in self._widths)
         self._widths = []
-        return f"\r\x1b[{min(rows, self.console.height - 1)}A{_DOWN}"
+        # Line by line: tmux keeps in its history what is cleared from the top of the screen on.
+        return "\r" + _WIPE_ABOVE * min(rows, self.console.height - 1)
 
     def _write(self, text: str) -> None:
         self._out.write(text)
