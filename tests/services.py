@@ -8,6 +8,7 @@ import pytest
 PROGRAMS = {
     "nginx": "nginx",
     "unshare": "unshare",
+    "tmux": "tmux",
 }
 """Service → the program that must be on the PATH."""
 

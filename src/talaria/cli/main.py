@@ -1,4 +1,4 @@
-"""`talaria`: serve, doctor, record, demo, --version."""
+"""`talaria`: serve, chat, doctor, record, demo, --version."""
 
 import argparse
 import importlib
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from talaria.cli import doctor, record
+from talaria.cli.chat.options import add_options as add_chat
 from talaria.cli.serve import serve
 from talaria.core.errors import ConfigurationError, TalariaError
 
@@ -46,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     server.add_argument("--host", metavar="H", help="instead of server.host")
     server.add_argument("--port", metavar="P", type=_port, help="instead of server.port; 0 takes any free one")
     server.set_defaults(act=_serve)
+    text = "Talk to an agent. Without a terminal, all of standard input is one message and the answer standard output."
+    add_chat(commands.add_parser("chat", help="talk to an agent in a terminal", description=text))
     text = "Ask every configured model for real. With --run: explain what a run did; a server may go on on its store."
     doctor.add_options(commands.add_parser("doctor", help="try the models, or explain a run", description=text))
     text = "Write a test that plays a run again: the model is scripted, the tools of the plugins really run."

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from talaria.core.errors import ConfigurationError
 from talaria.models.routes import Route, find_route
 from talaria.models.trial import Trial, try_model
 from talaria.ports.model import Transport
 from talaria.runtime.build import Plan, make_transport, plan
+from talaria.runtime.offers import named_models
 from talaria.runtime.settings import Settings
 
 _WHOLE = re.compile(r".*\d.*[A-Za-z0-9]|.*\d")
@@ -41,17 +42,11 @@ async def _try(route: Route, name: str, planned: Plan, transport: Transport) -> 
 
 def _pairs(planned: Plan) -> list[tuple[Route, str]]:
     """Each route with the models that the configuration names for it, or its prefix where that is a whole name."""
-    named = dict.fromkeys(name for name in _named(planned) if name)
+    named = named_models(planned.settings, planned.catalog)
     by_route = [
         (route, [name for name in named if find_route(planned.routes, name) is route]) for route in planned.routes
     ]
     return [(route, name) for route, names in by_route for name in names or [_whole(route.prefix)]]
-
-
-def _named(planned: Plan) -> Iterable[str]:
-    yield planned.settings.default_model
-    yield from (agent.model for agent in planned.catalog.agents)
-    yield from (name for route in planned.routes for name in route.fallback)
 
 
 def _whole(prefix: str) -> str:

@@ -111,6 +111,48 @@ class SessionView(SessionSummary):
     approvals: list[ApprovalView] = []
 
 
+class ModelView(Answer):
+    """A model that the configuration names."""
+
+    name: str
+
+
+class ModelList(Answer):
+    """The named models. Any name that begins with one of `prefixes` may be asked for, too."""
+
+    models: list[ModelView]
+    prefixes: list[str]
+    default: str = ""
+
+
+class ToolView(Answer):
+    """A tool. `approval`: a person may be asked before a call runs."""
+
+    name: str
+    description: str
+    group: str = ""
+    approval: bool = False
+
+
+class ToolList(Answer):
+    """The tools that this principal may call."""
+
+    tools: list[ToolView]
+
+
+class AgentView(Answer):
+    """An agent, and the model it has of its own."""
+
+    name: str
+    model_name: str = ""
+
+
+class AgentList(Answer):
+    """The agents, the default one first."""
+
+    agents: list[AgentView]
+
+
 class Health(Answer):
     """How the server is."""
 

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, chat, health, metrics, runs, sessions
+from talaria.server import answers, chat, health, metrics, offers, runs, sessions
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -120,6 +120,11 @@ ENDPOINTS = (
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
     ),
+    Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
+    Endpoint(
+        "GET", "/ai-api/tools", offers.tools, "List the tools that you may call", answer=answers.ToolList, query=USER
+    ),
+    Endpoint("GET", "/ai-api/agents", offers.agents, "List the agents", answer=answers.AgentList),
     Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(
         "GET",

@@ -5,8 +5,8 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 
 import structlog
@@ -122,6 +122,23 @@ async def serve(runtime: Runtime, listening: socket.socket, ready: Callable[[str
             if await _comes_first(stops.asked, serving):
                 await _wind_down(app, stops, runtime.settings.server.grace)
             server.force_exit = stops.insisted.is_set()
+            server.should_exit = True
+            await serving
+
+
+@asynccontextmanager
+async def served(runtime: Runtime, listening: socket.socket) -> AsyncGenerator[str]:
+    """Serve `runtime` on a socket while the block runs, and give the URL. What then still runs resumes next time."""
+    async with runtime:
+        app, ready = make_app(runtime), asyncio.Event()
+        server = _Server(_config(app), ready.set)
+        serving = asyncio.create_task(server.serve([listening]), name="serve")
+        try:
+            if not await _comes_first(ready, serving):
+                await serving
+            yield address(listening)
+        finally:
+            await app.stop(0.0)
             server.should_exit = True
             await serving
 

@@ -2,18 +2,19 @@
 
 import logging
 import sys
-from typing import Literal
+from typing import Literal, TextIO
 
 import structlog
 
 
-def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> None:
-    """Write log lines to standard error, for people (`console`) or machines (`json`)."""
+def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO, out: TextIO | None = None) -> None:
+    """Write log lines to `out` (standard error), for people (`console`) or machines (`json`)."""
+    stream = out or sys.stderr
     renderer = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
         if kind == "json"
         else structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(),
+            colors=stream.isatty(),
             exception_formatter=structlog.dev.plain_traceback,  # the default one shows local variables: secrets too
         )
     )
@@ -27,7 +28,7 @@ def set_up_logs(kind: Literal["console", "json"], level: int = logging.INFO) -> 
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=level <= logging.INFO,  # a server's logs are set up once, a program's may change
     )
 
