@@ -15,6 +15,11 @@ ARGS ?=
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONHOME PYTHONPATH UV_PROJECT_ENVIRONMENT UV_PYTHON
 export UV_PYTHON_DOWNLOADS := never
 export PYTHONUTF8 := 1
+# The machine's own certificates, where it has them: registries inside companies are signed by those.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
+export UV_SYSTEM_CERTS ?= true
+export UV_NATIVE_TLS ?= true
+endif
 ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.tools/home
 endif

@@ -52,8 +52,4 @@ else
   install_uv "$python"
   uv=.tools/uv/bin/uv
 fi
-# The machine's own certificates, where it has them: registries inside companies are signed by those.
-if [ -s /etc/ssl/certs/ca-certificates.crt ]; then
-  export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_NATIVE_TLS=${UV_NATIVE_TLS:-true}
-fi
 "$uv" sync --frozen --python "$python"

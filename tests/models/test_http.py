@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -72,21 +72,30 @@ async def closing_after(answers: int) -> AsyncGenerator[tuple[str, list[int]]]:
     Gives its address, and how many requests came on each connection.
     """
     requests: list[int] = []
+    ended: list[asyncio.Event] = []
     body = b'data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n'
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        at = len(requests)
+        at, end = len(requests), asyncio.Event()
         requests.append(0)
-        while head := await reader.readuntil(b"\r\n\r\n"):
-            await reader.readexactly(int(head.lower().split(b"content-length:")[1].split()[0]))
-            requests[at] += 1
-            if requests[at] > answers:
-                break
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        ended.append(end)
+        with suppress(asyncio.IncompleteReadError):  # the client has closed it
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                await reader.readexactly(int(head.lower().split(b"content-length:")[1].split()[0]))
+                requests[at] += 1
+                if requests[at] > answers:
+                    break
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        end.set()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", requests
+        async with asyncio.timeout(10):
+            for end in ended:
+                await end.wait()
 
 
 async def test_a_connection_that_was_closed_while_it_was_idle_is_no_failure(transport: AioHttpTransport) -> None:
