@@ -3,7 +3,6 @@
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -13,6 +12,8 @@ from talaria.ports.model import HttpCall, HttpReply
 
 _ERRORS = (aiohttp.ClientError, OSError, TimeoutError, ValueError, ssl.SSLError)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+REPEATS = 2
+"""How often a call is made again at once: there may be more than one such connection."""
 _HEADERS = {"User-Agent": "talaria", "Accept-Encoding": "identity"}
 
 
@@ -24,11 +25,17 @@ class AioHttpTransport:
 
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._answered: set[str] = set()
 
     async def send(self, call: HttpCall, *, connect_timeout: float) -> HttpReply:
-        """Send and return once the head of the reply is here."""
+        """Send and return once the head of the reply is here.
+
+        A connection that its server closed while it was idle is no failure (llama.cpp does so without a word): where
+        the server has answered before, the call is made again.
+        """
+        server = urlsplit(call.url).netloc
+        repeats = REPEATS if server in self._answered else 0
         while True:
-            sent = _Sent()
             try:
                 response = await self._open().request(
                     call.method,
@@ -37,17 +44,19 @@ class AioHttpTransport:
                     data=call.body,
                     timeout=_timeout(connect_timeout),
                     allow_redirects=False,
-                    trace_request_ctx=sent,
                 )
             except _ERRORS as error:
-                if sent.is_on_old_connection and isinstance(error, _CLOSED):
-                    continue  # the server closed it while it was idle; llama.cpp does so without a word
+                if repeats and isinstance(error, _CLOSED):
+                    repeats -= 1
+                    continue
                 raise _unavailable(error, call.url) from None
+            self._answered.add(server)
             return _Reply(response, call.url)
 
     async def close(self) -> None:
         """Close all connections."""
         session, self._session = self._session, None
+        self._answered.clear()
         if session is not None:
             await session.close()
 
@@ -58,25 +67,8 @@ class AioHttpTransport:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
                 trust_env=False,
-                trace_configs=[_trace()],
             )
         return self._session
-
-
-class _Sent:
-    """What is known of a request: whether it went over a connection that an earlier one had opened."""
-
-    def __init__(self) -> None:
-        self.is_on_old_connection = False
-
-
-def _trace() -> aiohttp.TraceConfig:
-    async def reused(_session: aiohttp.ClientSession, context: SimpleNamespace, _params: object) -> None:
-        context.trace_request_ctx.is_on_old_connection = True
-
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(reused)
-    return trace
 
 
 class _Reply:

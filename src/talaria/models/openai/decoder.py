@@ -39,6 +39,9 @@ class OpenAiDecoder(ReplyDecoder):
         self._finish = ""
 
     def _payload(self, payload: bytes, out: list[Delta]) -> None:
+        if payload == DONE:
+            self.progress = "done"
+            return
         try:
             chunk = decode_chunk(payload)
         except ValueError:
