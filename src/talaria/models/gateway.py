@@ -116,7 +116,10 @@ class Gateway:
 
     def _able(self, request: ModelRequest) -> Sequence[Choice]:
         """The model that is wanted, and of its fallbacks those that can do what the request is for."""
-        wanted, *others = self._choices(request.model)
+        choices = self._choices(request.model)
+        if len(choices) == 1:
+            return choices
+        wanted, *others = choices
         return [wanted, *(each for each in others if not missing(request, each.provider.route.profile_of(each.model)))]
 
     def _find_choices(self, model: str) -> Sequence[Choice]:

@@ -33,8 +33,7 @@ class AioHttpTransport:
         A connection that its server closed while it was idle is no failure (llama.cpp does so without a word): where
         the server has answered before, the call is made again.
         """
-        server = urlsplit(call.url).netloc
-        repeats = REPEATS if server in self._answered else 0
+        repeats = REPEATS if call.url in self._answered else 0
         while True:
             try:
                 response = await self._open().request(
@@ -50,7 +49,7 @@ class AioHttpTransport:
                     repeats -= 1
                     continue
                 raise _unavailable(error, call.url) from None
-            self._answered.add(server)
+            self._answered.add(call.url)
             return _Reply(response, call.url)
 
     async def close(self) -> None:

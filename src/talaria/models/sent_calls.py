@@ -58,6 +58,8 @@ class CallIds:
 
 def sent_name(name: str) -> str:
     """A name as it may be sent: models invent names, also in other scripts, and those are sent back too."""
+    if name.isascii() and name.isidentifier() and len(name) <= LONGEST_NAME:
+        return name
     return _FOREIGN.sub("_", name)[:LONGEST_NAME] or "_"
 
 

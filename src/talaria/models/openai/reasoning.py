@@ -9,6 +9,8 @@ from talaria.ports.profile import Profile
 def reasoning_members(message: AssistantMessage, issuer: str, profile: Profile) -> dict[str, Any]:
     """Return what an assistant message has for the reasoning that this issuer gave with it."""
     mine = [part for part in message.parts if isinstance(part, Reasoning) and part.issuer == issuer]
+    if not mine and profile.reasoning_fill is None:
+        return {}
     members: dict[str, Any] = {}
     for part in mine:
         members |= part.payload or {}
