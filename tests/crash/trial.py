@@ -130,8 +130,15 @@ async def _turns(client: Client, plan: Plan) -> dict[str, Transcript]:
     async with asyncio.TaskGroup() as group:
         for name in plan.turns:
             turn = group.create_task(client.turn(name))
-            await (client.answering.wait() if plan.manners.queues else turn)
+            await (_begun(client, turn) if plan.manners.queues else turn)
     return {name: await client.replay(name) for name in client.transcripts}
+
+
+async def _begun(client: Client, turn: "asyncio.Task[Transcript]") -> None:
+    """Wait until the answer begins; a client that was away all that while hears of it only when the turn is over."""
+    answering = asyncio.create_task(client.answering.wait())
+    await asyncio.wait((answering, turn), return_when=asyncio.FIRST_COMPLETED)
+    answering.cancel()
 
 
 @asynccontextmanager
