@@ -93,6 +93,8 @@ FULL: list[AnyEntry] = [
         usage=Usage(1, 2, 3, 4, 0.5, estimated=True),
         duration_ms=12,
         cut_calls=1,
+        downgraded=("gpt-x takes no temperature.",),
+        reasoning_refused=True,
     ),
     ToolStarted(run="run_1", at=3, call_id="call_1", name="look", round=1),
     ToolFinished(
@@ -142,6 +144,7 @@ FULL: list[AnyEntry] = [
         step=2,
         message=AssistantMessage((Text("aside"),), "gpt-x"),
         usage=Usage(1, 2),
+        downgraded=("gpt-x sees no images.",),
     ),
     SessionExpired(run="run_1", at=1_800_000_000_000),
     VariableSet(run="run_1", at=1_800_000_000_000, name="cart", value={"items": [1, 2.5, None, "你好"]}),

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from talaria import Runtime, tool
-from talaria.journal.entries import ModelFinished
+from talaria import AgentRequest, AgentRuntime, Reply, Runtime, Session, agent, tool
+from talaria.core.messages import Image, UserMessage
+from talaria.journal.entries import ModelFinished, StepFinished
 from talaria.testing.clock import FakeClock
 from talaria.testing.model_server import ModelServer
 from talaria.testing.scripted_model import ScriptedModel
@@ -77,3 +78,31 @@ async def test_reasoning_goes_back_after_calls_in_deepseeks_dialect_even_when_th
     said = [message for message in server.requests[-1].body["messages"] if message["role"] == "assistant"]
     assert [message["reasoning_content"] for message in said] == ["I wonder.", ""]
     assert [message["content"] for message in said] == ["", "I look."]
+
+
+@agent
+class Looker:
+    """An agent of one's own that shows its model a picture twice."""
+
+    name = "looker"
+    needs = frozenset({"models"})
+
+    async def initialize(self, runtime: AgentRuntime) -> None:
+        pass
+
+    async def invoke(self, request: AgentRequest, session: Session) -> Reply:
+        seen = [UserMessage((Image("image/png", "AA"),))]
+        return Reply("".join([(await request.models.ask(seen)).text for _ in range(2)]))
+
+    async def destroy(self) -> None:
+        pass
+
+
+async def test_what_the_model_of_an_agent_of_ones_own_does_not_take_is_told_once_and_recorded() -> None:
+    blind = {"capabilities": {"vision": False}}
+    async with ModelServer([SAY, SAY]) as server, served(server, "gpt-x", **blind) as here:
+        here.parts.kit.catalog.add_agent(Looker)
+        told = ("downgraded", "gpt-x sees no images; it is told that there is one.")
+        assert await notices(here, agent="looker") == [told]
+        recorded = [entry.downgraded for entry in await here.entries() if isinstance(entry, StepFinished)]
+        assert recorded == [(told[1],), ()]

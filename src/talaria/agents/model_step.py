@@ -67,12 +67,6 @@ class _Call:
             reasoning_refused=answer.reasoning_refused if answer else False,
         )
 
-    def tell_once(self, sentence: str) -> None:
-        """Something is done without: the client is told the first time in a run."""
-        if sentence not in self.downgraded and sentence not in self.session.run.downgraded:
-            self.downgraded.append(sentence)
-            self.session.live.tell(ChatEvent("notice", sentence, reason="downgraded"))
-
     def _estimate(self) -> Usage:
         """About what an attempt took that no provider counted: four characters a token."""
         prompt = self.session.state.prompt
@@ -126,7 +120,7 @@ async def _listen(call: _Call, request: ModelRequest) -> Answer:
                 call.restart()
                 live.tell(ChatEvent("notice", last.reason, reason=last.notice))
             elif type(last) is Downgraded:
-                call.tell_once(last.reason)
+                call.session.tell_downgraded(last.reason, call.downgraded)
     raise ModelError("the model's stream ended without an answer")
 
 

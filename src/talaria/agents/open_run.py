@@ -13,6 +13,7 @@ import structlog
 from talaria.agents.own import OwnGrant
 from talaria.agents.own_parts import Metrics
 from talaria.core.errors import Conflict, InvalidRequest
+from talaria.core.events import ChatEvent
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -136,6 +137,12 @@ class OpenRun:
     def now(self) -> int:
         """The time in ms; never before the end of the run's time once an action was ended by that."""
         return max(self.means.clock.now(), self._not_before)
+
+    def tell_downgraded(self, sentence: str, told: list[str]) -> None:
+        """Something is done without: the client is told the first time in a run, and `told` gets what it was told."""
+        if sentence not in told and sentence not in self.run.downgraded:
+            told.append(sentence)
+            self.live.tell(ChatEvent("notice", sentence, reason="downgraded"))
 
     def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:
         """Record entries; `flush` makes them durable."""

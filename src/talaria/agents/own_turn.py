@@ -13,7 +13,7 @@ from talaria.core.errors import ModelError, OutputInvalid, TalariaError
 from talaria.core.messages import AssistantMessage, Message, Reasoning, Text, ToolCall, ToolMessage
 from talaria.journal.entries import AgentSaid, ApprovalResolved, ModelFinished, StepFinished
 from talaria.journal.history import normalise
-from talaria.ports.model import Answer, Finish, ModelRequest, Prompt, ToolSpec
+from talaria.ports.model import Answer, Downgraded, Finish, ModelRequest, Prompt, ToolSpec
 
 
 class Left(BaseException):
@@ -53,13 +53,23 @@ class OwnTurn:
         if recorded is not None:
             return recorded.message
         key, prompt = session.state.key, Prompt(system, tools, normalise(messages))
+        told: list[str] = []
         answer = await self._answer(
-            ModelRequest(model or run.turn.model, prompt, user=key.user, assistant=key.assistant, run_id=run.id)
+            ModelRequest(model or run.turn.model, prompt, user=key.user, assistant=key.assistant, run_id=run.id), told
         )
         if self.is_left:
             raise Left
         message = settle_calls(answer.message, session)
-        session.record(StepFinished(run=run.id, at=session.now(), step=step, message=message, usage=answer.usage))
+        session.record(
+            StepFinished(
+                run=run.id,
+                at=session.now(),
+                step=step,
+                message=message,
+                usage=answer.usage,
+                downgraded=tuple(told),
+            )
+        )
         await session.flush()
         return message
 
@@ -121,11 +131,16 @@ class OwnTurn:
         elif isinstance(message, AssistantMessage):
             self._calls |= {call.id: call for call in message.calls}
 
-    async def _answer(self, request: ModelRequest) -> Answer:
+    async def _answer(self, request: ModelRequest, told: list[str]) -> Answer:
         async with aclosing(self.session.means.model.stream(request)) as stream:
             async for items in stream:
-                if isinstance(items[-1], Answer):
-                    return items[-1]
+                match items[-1]:
+                    case Answer() as answer:
+                        return answer
+                    case Downgraded(sentence):
+                        self.session.tell_downgraded(sentence, told)
+                    case _:
+                        pass  # the agent says itself what it says
         raise ModelError("the model's stream ended without an answer")
 
 

@@ -107,11 +107,15 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
 
 
 class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
-    """A model answered an agent of one's own, aside from the conversation. `step` counts what the run asked, from 1."""
+    """A model answered an agent of one's own, aside from the conversation. `step` counts what the run asked, from 1.
+
+    `downgraded`: as in ModelFinished.
+    """
 
     step: int
     message: AssistantMessage
     usage: Usage = Usage()
+    downgraded: tuple[str, ...] = ()
 
 
 class AgentSaid(Entry, frozen=True, gc=False, tag="agent_said.1"):

@@ -101,6 +101,7 @@ def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) 
         run.steps[entry.step] = entry
         run.usage += entry.usage
         run.call_ids.update(call.id for call in entry.message.calls)
+        run.downgraded.update(entry.downgraded)
         return
     run.before_text = run.before_text if run.said else before
     run.said.append(entry)

@@ -1,6 +1,7 @@
 """What a person's message has for a model, and its parts as text, for models and dialects that take nothing else."""
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import Any, assert_never
 
 from talaria.core.messages import File, Image, Text, UserMessage, UserPart
 
@@ -32,3 +33,18 @@ def as_text(message: UserMessage) -> str:
 def has_picture(message: UserMessage) -> bool:
     """Whether there is an image that can be sent."""
     return any(isinstance(part, Image) and part.data for part in message.parts)
+
+
+def content_of(
+    message: UserMessage, *, vision: bool, text: Callable[[str], Any], picture: Callable[[str], Any]
+) -> str | list[Any]:
+    """Return a message as one text; with pictures, where the model sees them, as parts: each picture as a data URL."""
+    if not vision or not has_picture(message):
+        return as_text(message)
+    parts: list[Any] = []
+    for part in parts_of(message):
+        if isinstance(part, Image) and part.data:
+            parts.append(picture(f"data:{part.media_type};base64,{part.data}"))
+        elif said := shown(part):
+            parts.append(text(said))
+    return parts

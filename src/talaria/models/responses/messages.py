@@ -6,7 +6,6 @@ import msgspec
 
 from talaria.core.messages import (
     AssistantMessage,
-    Image,
     Message,
     Reasoning,
     SystemMessage,
@@ -17,7 +16,7 @@ from talaria.core.messages import (
 )
 from talaria.models.plain_schema import schema_for
 from talaria.models.sent_calls import NOTHING, CallIds, sent_arguments, sent_name
-from talaria.models.shown import as_text, has_picture, parts_of, shown
+from talaria.models.shown import content_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -54,7 +53,7 @@ class EncodedInput:
             case SystemMessage():
                 return [{"role": self._profile.system_role, "content": message.text}] if message.text else []
             case UserMessage():
-                content = _user(message, self._profile)
+                content = content_of(message, vision=self._profile.vision, text=_text, picture=_picture)
                 return [{"role": "user", "content": content}] if content else []
             case AssistantMessage():
                 return self._assistant(message)
@@ -124,14 +123,9 @@ def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     return {"type": "function", **described, "strict": False}
 
 
-def _user(message: UserMessage, profile: Profile) -> str | list[dict[str, Any]]:
-    if not profile.vision or not has_picture(message):
-        return as_text(message)
-    written: list[dict[str, Any]] = []
-    for part in parts_of(message):
-        if isinstance(part, Image) and part.data:
-            url = f"data:{part.media_type};base64,{part.data}"
-            written.append({"type": "input_image", "image_url": url, "detail": "auto"})
-        elif text := shown(part):
-            written.append({"type": "input_text", "text": text})
-    return written
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "input_text", "text": text}
+
+
+def _picture(url: str) -> dict[str, Any]:
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
