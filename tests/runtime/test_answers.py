@@ -1,83 +1,29 @@
 """Final answers that have a schema: given as text or in a call, judged, repaired a few times, and exactly once said."""
 
 import asyncio
-from dataclasses import dataclass
-from datetime import date
-from enum import Enum
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from pydantic import BaseModel, field_validator
 
-from talaria import Agent, ChatEvent, Principal, Runtime, tool
-from talaria.core.errors import ConfigurationError, InvalidRequest, OutputInvalid
-from talaria.core.events import Position, write_position
+from talaria import tool
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text, UserMessage
 from talaria.journal.entries import ModelFinished, OutputSpec, TurnStarted
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import SessionState
-from talaria.live.frames import Frame
 from talaria.runtime.stores import open_store
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Restarted, Say, ScriptedModel
+from tests.runtime.answers import BY_TOOL, GOOD, NATIVE, TOTAL, assert_every_way_shows, frames, placed, shown
 from tests.runtime.tools import Shop
 from tests.runtime.world import (
-    ME,
-    World,
-    assert_valid,
     assert_valid_wire,
     bounded,
     end_of,
     told,
     world,
 )
-
-TOTAL: dict[str, Any] = {
-    "type": "object",
-    "properties": {"total": {"type": "integer"}},
-    "required": ["total"],
-    "additionalProperties": False,
-}
-ROUTE: dict[str, Any] = {"prefix": "", "baseUrl": "http://model.test/v1"}
-NATIVE: dict[str, Any] = {"models": [ROUTE], "defaultModel": "gpt-x"}
-BY_TOOL: dict[str, Any] = {"models": [ROUTE | {"capabilities": {"jsonSchema": False}}], "defaultModel": "gpt-x"}
-GOOD = '{"total": 7}'
-
-
-def shown(received: list[tuple[str, ChatEvent]]) -> str:
-    """The text that a client has, each event with its id, once it did what rewinds say."""
-    kept: list[tuple[str, str]] = []
-    for place, event in received:
-        if event.type == "rewind":
-            targets = [at for at, (other, _) in enumerate(kept) if other == event.data]
-            assert targets, f"{event.data} was never received"
-            kept = [*kept[: targets[0] + 1], *((other, "") for other, _ in kept[targets[0] + 1 :])]
-        kept.append((place, str(event.data) if event.type == "token" else ""))
-    return "".join(text for _, text in kept)
-
-
-async def frames(here: World, run_id: str, after: Position = (0, 0, 0, 0)) -> list[Frame]:
-    key = await here.parts.lookup.place(ME, run_id)
-    return [frame async for batch in here.parts.lookup.follow(run_id, key, after) for frame in batch]
-
-
-def placed(run_id: str, given: list[Frame]) -> list[tuple[str, ChatEvent]]:
-    return [
-        (f"{run_id}/{write_position(frame.position)}", frame.event) for frame in given if frame.position is not None
-    ]
-
-
-async def assert_every_way_shows(here: World, run_id: str, text: str) -> None:
-    """Whoever comes back with any id has this text in the end, and every event once."""
-    whole = await bounded(frames(here, run_id))
-    assert shown(placed(run_id, whole)) == text
-    for at, frame in enumerate(whole):
-        if frame.position is not None:
-            rest = await bounded(frames(here, run_id, frame.position))
-            assert shown(placed(run_id, [*whole[: at + 1], *rest])) == text
-
 
 # The model keeps to the schema
 
@@ -320,141 +266,6 @@ async def test_a_stop_between_the_rejection_and_the_next_answer_changes_nothing(
         await assert_every_way_shows(here, run_id, GOOD)
         assert (await here.tales()).count("AnswerRejected") == 2
     assert second.prompts[0] == first.prompts[1]
-
-
-# Schemas
-
-
-@pytest.mark.parametrize(
-    ("schema", "said", "answer"),
-    [
-        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", "[1, 2]"),
-        ({"type": "array", "items": {"type": "integer"}}, "```json\n[1, 2]\n```", "[1,2]"),
-        ({"type": "array", "items": {"type": "integer"}}, '{"answer": ["1"]}', "[1]"),
-        ({"enum": ["red", "blue"]}, '"red"', '"red"'),
-        ({}, '{"any": ["thing"]}', '{"any": ["thing"]}'),
-        ({"type": "integer"}, "42", "42"),
-        ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "null"}}}, "null", "null"),
-    ],
-)
-async def test_answers_need_not_be_objects(schema: dict[str, Any], said: str, answer: str) -> None:
-    async with world(ScriptedModel(Say(said)), **NATIVE) as here:
-        run_id = await here.send(output_schema=schema)
-        assert (await here.events(run_id))[-1].data == answer
-        await assert_every_way_shows(here, run_id, answer)
-
-
-async def test_what_is_no_object_is_given_inside_one() -> None:
-    model = ScriptedModel(Call("final_answer", {"answer": ["1", 2]}))
-    async with world(model, **NATIVE) as here:
-        events = await here.ask(output_schema={"type": "array", "items": {"type": "integer"}})
-        assert events[-1].data == "[1,2]"
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "obj"},
-        {"type": "object", "properties": []},
-        {"$ref": "#/$defs/none"},
-        {"$ref": "https://example.com/schema.json"},
-        {"type": "array", "items": {"$ref": "#"}},
-        {"description": "x" * 70_000},
-    ],
-)
-async def test_a_schema_that_is_none_is_refused(schema: dict[str, Any]) -> None:
-    async with world() as here:
-        with pytest.raises(InvalidRequest, match="outputSchema") as caught:
-            await here.send(output_schema=schema)
-        assert caught.value.errors[0]["field"] == "outputSchema"
-
-
-async def test_nothing_fits_a_schema_that_allows_nothing() -> None:
-    model = ScriptedModel(*(Say("{}") for _ in range(3)))
-    async with world(model, **NATIVE) as here:
-        assert end_of(await here.ask(output_schema={"type": "object", "not": {}})) == ("error", "output_invalid")
-
-
-# In a program
-
-
-class Line(BaseModel):
-    name: str
-    on: date
-
-    @field_validator("name")
-    @classmethod
-    def _loud(cls, name: str) -> str:
-        if not name.isupper():
-            raise ValueError("write it in capitals")
-        return name
-
-
-@dataclass
-class Pair:
-    left: int
-    right: int = 2
-
-
-class Colour(Enum):
-    RED = "r"
-    BLUE = "b"
-
-
-async def output(output_type: Any, *steps: Say, **fields: Any) -> Any:
-    agent = Agent("typed", output_type=output_type)
-    model = ScriptedModel(*steps)
-    async with Runtime({"store": {"url": "memory://"}}, model=model, clock=FakeClock()) as runtime:
-        result = await bounded(runtime.run(agent, "Go", **fields))
-    assert_valid(result.messages)
-    model.check()
-    return result.output
-
-
-@pytest.mark.parametrize(
-    ("output_type", "said", "value"),
-    [
-        (Line, '{"name": "A", "on": "2024-01-31"}', Line(name="A", on=date(2024, 1, 31))),
-        (Pair, '{"left": "1"}', Pair(1)),
-        (list[int], "[1, 2]", [1, 2]),
-        (list[Pair], '[{"left": 1}]', [Pair(1)]),
-        (Colour, '"RED"', Colour.RED),
-        (int | None, "null", None),
-        (dict[str, date], '{"a": "2024-01-31"}', {"a": date(2024, 1, 31)}),
-    ],
-)
-async def test_an_agents_answers_are_values_of_its_type(output_type: Any, said: str, value: Any) -> None:
-    assert await output(output_type, Say(said)) == value
-
-
-async def test_what_only_the_type_knows_is_repaired_too() -> None:
-    answer = await output(Line, Say('{"name": "a", "on": "2024-01-31"}'), Say('{"name": "A", "on": "2024-01-31"}'))
-    assert answer.name == "A"
-
-
-async def test_the_requests_schema_goes_before_the_agents_type() -> None:
-    assert await output(Line, Say(GOOD), output_schema=TOTAL) == {"total": 7}
-
-
-async def test_without_a_valid_answer_there_is_none() -> None:
-    assert await output(Line, Say("{", finish="length")) is None
-    with pytest.raises(OutputInvalid):
-        await output(Line, Say("no"), Say("no"), Say("no"))
-
-
-async def test_a_type_without_a_schema_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="output_type"):
-        await output(ScriptedModel)
-
-
-async def test_an_answer_is_there_for_who_asks_again_with_the_same_key() -> None:
-    agent, model = Agent("typed", output_type=Pair), ScriptedModel(Say('{"left": 1}'))
-    async with Runtime({"store": {"url": "memory://"}}, model=model, clock=FakeClock()) as runtime:
-        fields: dict[str, Any] = {"session": "s", "idempotency_key": "k", "principal": Principal()}
-        first = await bounded(runtime.run(agent, "Go", **fields))
-        again = await bounded(runtime.run(agent, "Go", **fields))
-    assert first.output == again.output == Pair(1)
-    assert (first.text, again.text) == ('{"left": 1}', '{"left": 1}')
 
 
 # A crash between an answer and its verdict
