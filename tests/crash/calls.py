@@ -79,7 +79,8 @@ def broken_calls(outcome: Outcome) -> Iterator[str]:
     calls = histories(outcome.stored)
     for effect in outcome.effects:
         if effect.key not in calls:
-            yield f"{effect} belongs to no call on record"
+            if effect.tool not in SAFE:
+                yield f"{effect} belongs to no call on record"
         else:
             calls[effect.key].effects.append(effect)
     cut: dict[str, set[int]] = {key: set() for key in calls}
@@ -91,10 +92,13 @@ def broken_calls(outcome: Outcome) -> Iterator[str]:
 
 
 def _at_death(outcome: Outcome, death: Death, cut: dict[str, set[int]]) -> Iterator[str]:
-    """Note which start of which call this death cut short; no effect is before its start, none after its result."""
+    """Note which start of which call this death cut short; no effect is before its start, none after its result.
+
+    What has no side effects may run before its call is on record.
+    """
     then = histories(death.stored)
     for effect in outcome.effects[: death.effects]:
-        if effect.key not in then or not then[effect.key].started:
+        if effect.tool not in SAFE and (effect.key not in then or not then[effect.key].started):
             yield f"{effect} happened before its call was on record"
     for effect in outcome.effects[death.effects :]:
         if effect.key in then and then[effect.key].finished:

@@ -1,5 +1,6 @@
 """What must be true after a trial, whatever was killed: each function names what is not."""
 
+import signal
 from collections.abc import Callable, Iterator
 
 from talaria.journal.entries import ApprovalResolved, RunFinished, TurnStarted
@@ -72,8 +73,14 @@ def clients_get_everything_once(outcome: Outcome) -> Iterator[str]:
 
 
 def model_sees_valid_history(outcome: Outcome) -> Iterator[str]:
-    """Every request was one that a strict provider takes, and began with the one before it."""
+    """Every request was one that a strict provider takes, and began with the one before it.
+
+    Only what a killed server had asked last may be asked again in other words: it asks while results become durable.
+    """
     yield from outcome.violations
+    killed = sum(death.status == -signal.SIGKILL for death in outcome.deaths)
+    if outcome.lost_rounds > killed:
+        yield f"{outcome.lost_rounds} rounds were lost by {killed} kills"
 
 
 def milestones(transcript: Transcript) -> list[Event]:

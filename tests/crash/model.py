@@ -14,11 +14,13 @@ SAME_IDS = ".same"
 class StrictModel:
     """Answers by what the request holds. `violations` are by trial, the words behind the first message's turn.
 
+    `lost` counts, by trial, how often the last round of a request was not in the next one: its results, or all of it.
     A trial whose name ends in `SAME_IDS` gets the same call ids in every answer, as from a provider that counts from 0.
     """
 
     def __init__(self) -> None:
         self.violations: defaultdict[str, list[str]] = defaultdict(list)
+        self.lost: defaultdict[str, int] = defaultdict(int)
         self._before: dict[str, dict[str, Any]] = {}
         self._asked = 0
 
@@ -36,14 +38,19 @@ class StrictModel:
         return Step(raw=tuple(piece.decode() for piece in chunks(step, "scripted", number)))
 
     def _changes(self, trial: str, body: dict[str, Any]) -> list[str]:
-        """What the model has seen stays as it was: every request begins with the one before."""
+        """What the model has seen stays as it was: every request begins with the one before, lost rounds aside."""
         before = self._before.get(trial, body)
         self._before[trial] = body
-        kept = body["messages"][: len(before["messages"])]
         found = ["the tools changed"] if body.get("tools") != before.get("tools") else []
-        return found + (
-            [f"earlier messages changed: {before['messages']} → {kept}"] if kept != before["messages"] else []
-        )
+        seen: list[Message] = before["messages"]
+        if body["messages"][: len(seen)] == seen:
+            return found
+        self.lost[trial] += 1
+        last = max(at for at, message in enumerate(seen) if message["role"] != "tool")
+        kept = seen[:last] if seen[last]["role"] == "assistant" else seen
+        if body["messages"][: len(kept)] != kept:
+            found.append(f"earlier messages changed: {kept} → {body['messages'][: len(kept)]}")
+        return found
 
 
 def text_of(message: Message) -> str:

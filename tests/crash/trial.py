@@ -60,6 +60,7 @@ class Outcome(msgspec.Struct, frozen=True):
     replays: dict[str, Transcript]
     decided: dict[str, str]
     violations: tuple[str, ...]
+    lost_rounds: int
     points: tuple[str, ...]
 
     @property
@@ -101,6 +102,7 @@ class Bench:
             replays,
             client.decided,
             tuple(self.model.violations.pop(plan.name, ())),
+            self.model.lost.pop(plan.name, 0),
             tuple(read_points(folder / REACHED)),
         )
 

@@ -9,7 +9,7 @@ import pytest
 from talaria.core.errors import JournalError, SeqConflict, StaleOwner
 from talaria.core.messages import Text, UserMessage
 from talaria.journal.entries import AnyEntry, RunFinished, RunParked, TurnStarted
-from talaria.journal.session import SessionWriter, load_state
+from talaria.journal.session import SOON, SessionWriter, load_state
 from talaria.journal.state import SessionState
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Batch, Journal, Record
@@ -91,6 +91,40 @@ async def test_what_is_recorded_during_an_append_leaves_together_in_the_next(sto
     await asyncio.gather(*flushes)
     assert [seq for seq, _ in told] == [1, 2, 3, 4]
     await writer.close()
+
+
+async def test_what_nobody_waits_for_leaves_with_what_somebody_does(store: Store) -> None:
+    held = HeldJournal(store.journal)
+    writer = writer_of(held, [])
+    writer.record(turn())
+    writer.push_soon()
+    assert held.batches == []
+    writer.record(RunParked(run="run_1", at=2, until=5))
+    flushing = asyncio.create_task(writer.flush())
+    await asyncio.sleep(0)
+    await held.let_go()
+    await flushing
+    await asyncio.sleep(3 * SOON)
+    assert [len(batch.entries) for batch in held.batches] == [2]
+
+
+async def test_what_nobody_waits_for_leaves_by_itself_in_a_moment(store: Store) -> None:
+    told, durable = list[int](), asyncio.Event()
+
+    def publish(placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        told.extend(seq for seq, _ in placed)
+        durable.set()
+
+    writer = SessionWriter(store.journal, SessionState(KEY), 1, publish)
+    writer.record(turn())
+    writer.push_soon()
+    writer.push_soon()
+    async with asyncio.timeout(5):
+        await durable.wait()
+    writer.record(RunParked(run="run_1", at=2, until=5))
+    writer.push_soon()
+    await writer.close()
+    assert told == [1, 2]
 
 
 async def test_one_batch_has_the_last_row_of_each_key(store: Store) -> None:

@@ -100,9 +100,9 @@ class Running:
 
     async def answer(self, *, call: bool) -> None:
         """The message is complete."""
-        if self.parts is None:
-            self.begin()
-        assert self.parts is not None
+        if self.parts is None:  # it said nothing before: nobody was told that it begins
+            self.writer.attempts += 1
+            self.parts = []
         self.round += 1
         id_ = f"call_{self.round}"
         parts = (*self.parts, *((ToolCall(id_, "look"),) if call else ()))

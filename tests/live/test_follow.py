@@ -136,6 +136,25 @@ async def test_a_client_that_saw_an_attempt_that_was_given_up_is_told_so() -> No
     assert client.texts() == ("One three", "")
 
 
+async def test_what_an_owner_left_unsaid_is_taken_back_by_the_next_one_that_says_nothing() -> None:
+    running = Running()
+    await running.start()
+    client = Follower(running)
+    client.connect()
+    running.say("One t")
+    await settle()
+    running.parts, running.epoch = None, running.epoch + 1
+    await running.answer(call=True)
+    running.say("Done.")
+    await running.answer(call=False)
+    await running.end()
+    await client.ended()
+    kinds = [frame.event.type for frame in client.received]
+    assert kinds[:4] == ["run_started", "token", "rewind", "tool_call"]
+    assert client.texts() == ("Done.", "")
+    await check(running, client)
+
+
 @pytest.mark.parametrize("verdict", ["rejected", "mended"])
 @pytest.mark.parametrize("keep", range(7))
 async def test_an_answer_that_was_taken_back_is_so_wherever_a_client_comes_back(verdict: str, keep: int) -> None:

@@ -39,6 +39,10 @@ class Canned(msgspec.Struct):
     hangs: bool = False
     closed: bool = False
 
+    @property
+    def is_read(self) -> bool:
+        return False
+
     async def chunks(self) -> AsyncIterator[bytes]:
         for piece in self.pieces:
             yield piece

@@ -49,7 +49,7 @@ async def test_a_run_whose_journal_takes_no_more_tells_who_waits_and_goes_on_lat
 
 async def test_a_run_that_was_given_up_can_be_followed_when_it_goes_on() -> None:
     shop = Shop()
-    model = ScriptedModel(Call("slow_sell"), Say("On."))
+    model = ScriptedModel(Call("slow_sell"), Say("Lost."), Say("On."))
     async with world(model, tools=shop.tools) as here:
         run_id = await here.send()
         await bounded(shop.began.wait())

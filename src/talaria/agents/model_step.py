@@ -37,7 +37,14 @@ class _Call:
         self.said: list[Delta] = []
         self.void = Usage()
         self.downgraded: list[str] = []
+        self.is_heard = False
         self.restart()
+
+    async def open(self) -> None:
+        """Say the first of this message, once what comes before it has been told."""
+        await self.session.flush()
+        self.is_heard = True
+        self.session.live.begin(self.session.writer.epoch, self.attempt)
 
     def restart(self) -> None:
         """Begin an attempt: what was said before is void."""
@@ -45,7 +52,8 @@ class _Call:
         self.session.writer.attempts += 1
         self.attempt = self.session.writer.attempts
         self.said.clear()
-        self.session.live.begin(self.session.writer.epoch, self.attempt)
+        if self.is_heard:
+            self.session.live.begin(self.session.writer.epoch, self.attempt)
 
     def finished(self, message: AssistantMessage, answer: Answer | None, error: TalariaError | None) -> ModelFinished:
         """The entry for how the call ended."""
@@ -80,7 +88,6 @@ class _Call:
 
 async def call_model(session: OpenRun, *, tools: bool) -> None:
     """Make one model call. However it ends, short of this process ending, there is one ModelFinished for it."""
-    await session.flush()  # what comes before a message is told before it
     bind_contextvars(round=session.run.rounds + 1)
     request = model_request(session, tools=tools)
     if session.means.recorder is not None:
@@ -112,6 +119,8 @@ async def _listen(call: _Call, request: ModelRequest) -> Answer:
             last = items[-1]
             deltas = cast("Sequence[Delta]", items if type(last) is TextDelta else _deltas(items))
             if deltas:
+                if not call.is_heard:
+                    await call.open()
                 said += deltas
                 live.say(deltas)
             if type(last) is Answer:
@@ -126,7 +135,7 @@ async def _listen(call: _Call, request: ModelRequest) -> Answer:
 
 def _deltas(items: Sequence[ModelItem]) -> Sequence[ModelItem]:
     """The items less the answer, restart or downgrade that only the last one can be."""
-    return items[:-1] if isinstance(items[-1], Answer | Restart | Downgraded) else items
+    return items[:-1] if isinstance(items[-1], (Answer, Restart, Downgraded)) else items
 
 
 def model_request(session: OpenRun, *, tools: bool) -> ModelRequest:

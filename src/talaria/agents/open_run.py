@@ -107,7 +107,7 @@ class OpenRun:
         self.session = Session(writer.state, granted.principal, self.set_variable)
         self._is_left = False
         self._scope: asyncio.Timeout | None = None
-        self._interrupts = 0
+        self._alarm: asyncio.TimerHandle | None = None
         self._not_before = 0
         self._arrived, self._absorbed = 1, 0
 
@@ -136,7 +136,8 @@ class OpenRun:
 
     def now(self) -> int:
         """The time in ms; never before the end of the run's time once an action was ended by that."""
-        return max(self.means.clock.now(), self._not_before)
+        now = self.means.clock.now()
+        return now if now > self._not_before else self._not_before
 
     def tell_downgraded(self, sentence: str, told: list[str]) -> None:
         """Something is done without: the client is told the first time in a run, and `told` gets what it was told."""
@@ -170,31 +171,35 @@ class OpenRun:
     def leave(self) -> None:
         """This process drives the run no more; what still runs of its tools records nothing."""
         self._is_left = True
+        if self._alarm is not None:
+            self._alarm.cancel()
 
     # Being interrupted
 
     async def attend(self, action: Any) -> None:
         """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
-        limit, interrupts = self.run.turn.limits.run_timeout, self._interrupts
-        left = limit - self.run.ran(self.now())
+        if self._alarm is None:  # one for all actions: the run goes on running until this process drives it no more
+            left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
+            self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time)
         try:
-            async with asyncio.timeout(max(0.0, left)) as self._scope:
+            async with asyncio.timeout(None) as self._scope:
                 await action
         except TimeoutError:
             if self._scope is None or not self._scope.expired():
                 raise
-            if interrupts == self._interrupts:  # the clock that dates entries may be a little, or far, behind
-                self._not_before = self.run.ends_at
         finally:
             self._scope = None
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError  # this process ends, and a tool kept that to itself
 
+    def _end_time(self) -> None:
+        self._not_before = self.run.ends_at  # the clock that dates entries may be a little, or far, behind
+        self.interrupt()
+
     def interrupt(self) -> None:
         """End the action under way, if any: what it has so far is recorded, and the loop decides anew."""
         if self._scope is not None and not self._scope.expired():
-            self._interrupts += 1
             self._scope.reschedule(asyncio.get_running_loop().time())
 
     @property
@@ -266,8 +271,8 @@ class OpenRun:
 
     # What the chain's stages use (tools.chain.CallRun)
 
-    async def begin(self, call: CallState, repairs: tuple[str, ...] = ()) -> None:
-        """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
+    async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
+        """See CallRun."""
         self.record(
             ToolStarted(
                 run=self.run.id,
@@ -278,7 +283,10 @@ class OpenRun:
                 repairs=repairs,
             )
         )
-        await self.flush()
+        if durably:
+            await self.flush()
+        else:
+            self.writer.push_soon()
 
     def emit(self, call: CallState, name: str, data: Any) -> None:
         """Say something to the client, now; nothing comes of it once the call has its answer."""
@@ -321,7 +329,10 @@ class OpenRun:
     async def whole(self, call_id: str) -> str | None:
         """Return the whole of a result in this session that was shortened, or None if there is none."""
         ref = self.state.wholes.get(call_id)
-        return None if ref is None else (await self.means.store.blobs.get(self.state.path, ref)).decode()
+        if ref is None:
+            return None
+        await self.flush()
+        return (await self.means.store.blobs.get(self.state.path, ref)).decode()
 
     async def pause(self, seconds: float) -> None:
         """Wait, by the clock."""

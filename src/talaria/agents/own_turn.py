@@ -119,6 +119,7 @@ class OwnTurn:
         session = self.session
         session.record(answered(session, AssistantMessage((call,), session.run.turn.model), "tool_calls"))
         await run_tools(session, session.means.chain, tuple(session.run.open_calls()))
+        await session.flush()  # the agent's own code goes on from here, and what it does there is its own
         for message in session.state.prompt.messages[-2:]:
             self._read(message)
         if session.run.calls or not isinstance(decide(session.state, session.now()), CallModel):

@@ -87,7 +87,7 @@ class _Round:
             outcome = await self.chain(context)
             record_outcome(session, call, outcome, _ran_ms(context))
             finished = True
-            await session.flush()
+            session.writer.push_soon()
         except Suspended:
             await session.flush()
         except asyncio.CancelledError:

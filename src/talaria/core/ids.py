@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]*").fullmatch
 SESSION_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -28,14 +29,18 @@ class SessionKey(msgspec.Struct, frozen=True, gc=False):
     def path(self) -> str:
         """The one string under which stores keep this session."""
         parts = (self.tenant, self.user, self.assistant, self.session, *((self.run,) if self.run else ()))
-        return "/".join([quote(part, safe="") for part in parts])
+        return "/".join([_quote(part) for part in parts])
 
     @property
     def scope(self) -> str:
         """Tenant and user as one string: what listings are limited to."""
-        return f"{quote(self.tenant, safe='')}/{quote(self.user, safe='')}"
+        return f"{_quote(self.tenant)}/{_quote(self.user)}"
 
     @staticmethod
     def parse(path: str) -> "SessionKey":
         """The inverse of `path`."""
         return SessionKey(*(unquote(part) for part in path.split("/")))
+
+
+def _quote(part: str) -> str:
+    return part if _PLAIN(part) else quote(part, safe="")

@@ -307,23 +307,27 @@ AnyEntry = (
     | RunFinished
 )
 
-_VISIBLE = (
-    TurnStarted,
-    AgentSaid,
-    ToolStarted,
-    Emitted,
-    ToolOutput,
-    ToolFinished,
-    ApprovalRequested,
-    ApprovalResolved,
-    RunFinished,
+_VISIBLE = frozenset(
+    (
+        TurnStarted,
+        AgentSaid,
+        ToolStarted,
+        Emitted,
+        ToolOutput,
+        ToolFinished,
+        ApprovalRequested,
+        ApprovalResolved,
+        RunFinished,
+    )
 )
 
 
 def is_visible(entry: AnyEntry) -> bool:
     """Whether clients get events of the entry itself (one, or two of a mended answer), streamed text aside."""
+    if type(entry) in _VISIBLE:
+        return True
     if isinstance(entry, ModelFinished):
         return bool(entry.message.calls) and not entry.message.incomplete
-    if isinstance(entry, AnswerRejected | AnswerAccepted):
+    if isinstance(entry, (AnswerRejected, AnswerAccepted)):
         return entry.rewind != START or (bool(entry.call_id) and isinstance(entry, AnswerAccepted))
-    return isinstance(entry, _VISIBLE)
+    return False

@@ -60,7 +60,7 @@ def apply(state: SessionState, entry: AnyEntry) -> None:
 
 
 def _evolve(state: SessionState, entry: AnyEntry) -> None:
-    if isinstance(entry, TurnStarted | SessionExpired | ContextSet | VariableSet):
+    if isinstance(entry, (TurnStarted, SessionExpired, ContextSet, VariableSet)):
         _move_session(state, entry)
         return
     run = state.run

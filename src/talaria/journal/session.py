@@ -14,6 +14,8 @@ from talaria.ports.blobs import Blobs
 from talaria.ports.journal import Batch, IndexRow, Journal, Record
 
 PAGE = 5_000
+SOON = 0.001
+"""Seconds for which what nobody waits for may wait for company: one append, and one sync, for all of it."""
 
 Publish = Callable[[Sequence[tuple[int, AnyEntry]]], None]
 """Called with (seq, entry) of what has just become durable, in order."""
@@ -43,6 +45,7 @@ class SessionWriter:
         self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
         self._pushed = 0
         self._appending: asyncio.Future[int] | None = None
+        self._soon: asyncio.TimerHandle | None = None
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._broken: Exception | None = None
 
@@ -71,6 +74,11 @@ class SessionWriter:
         self._pushed = self._recorded
         self._append()
 
+    def push_soon(self) -> None:
+        """Have all that was recorded made durable within `SOON`, without waiting for it."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(SOON, self.push)
+
     async def flush(self) -> None:
         """Wait until all that was recorded is durable.
 
@@ -87,7 +95,9 @@ class SessionWriter:
             raise self._broken
 
     async def close(self) -> None:
-        """Wait for appends under way, so that nothing of this writer is written later."""
+        """Make what was recorded durable, so that nothing of this writer is written later."""
+        if self._soon is not None:
+            self.push()
         while self._appending is not None:
             await asyncio.wait([self._appending])
 
@@ -95,6 +105,9 @@ class SessionWriter:
         """Begin an append of what is pending, unless one is under way."""
         if self._appending is not None or self._settled == self._recorded or self._broken is not None:
             return
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
         entries, self._pending = self._pending, []
         future = self._journal.append(self._batch())
         mark = self._recorded

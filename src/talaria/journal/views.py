@@ -87,7 +87,7 @@ def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
         return out
     offset = 0
     for part in entry.message.parts:
-        if not isinstance(part, Text | Reasoning) or not part.text:
+        if not isinstance(part, (Text, Reasoning)) or not part.text:
             continue
         begin, offset = offset, offset + len(part.text)
         if offset > said:
@@ -103,7 +103,7 @@ def last_position(seq: int, entry: AnyEntry) -> Position | None:
         is_second = isinstance(entry, AnswerAccepted) and entry.rewind != START
         return (seq, 0, 0, int(is_second))
     if isinstance(entry, ModelFinished) and entry.attempt:
-        said = sum(len(part.text) for part in entry.message.parts if isinstance(part, Text | Reasoning))
+        said = sum(len(part.text) for part in entry.message.parts if isinstance(part, (Text, Reasoning)))
         return (seq - 1, entry.epoch, entry.attempt, said) if said else None
     return None
 

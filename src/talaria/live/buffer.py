@@ -47,12 +47,13 @@ class LiveBuffer:
         if self._bytes > KEPT_BYTES:
             self._trim()  # of what was said before: followers had the time in between to read it
         for seq, entry in placed:
-            self._seq = seq
-            if isinstance(entry, ModelFinished | TurnStarted):
+            if isinstance(entry, (ModelFinished, TurnStarted)):
                 self._settle(seq, entry)
-            for position, event in entry_events(seq, session_id, entry):
+            self._seq = seq
+            events = entry_events(seq, session_id, entry)
+            for position, event in events:
                 self._add(Frame(position, event, seq))
-            self._anchor = last_position(seq, entry) or self._anchor
+            self._anchor = events[-1][0] if events else last_position(seq, entry) or self._anchor
             self.ended = self.ended or isinstance(entry, RunFinished)
         self._wake()
 
@@ -152,7 +153,10 @@ class LiveBuffer:
     def _settle(self, seq: int, entry: ModelFinished | TurnStarted) -> None:
         """What was said is in the journal from here on; what of the message was not streamed is said now."""
         if isinstance(entry, ModelFinished):
-            said = self._said if (entry.epoch, entry.attempt) == self._attempt else 0
+            attempt = (entry.epoch, entry.attempt)
+            if attempt > self._attempt:  # it said nothing so far, but an earlier owner's may have
+                self.begin(*attempt)
+            said = self._said if attempt == self._attempt else 0
             for position, event in text_events(seq, entry, said):
                 self._add(Frame(position, event))
             self._said = 0

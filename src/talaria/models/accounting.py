@@ -15,7 +15,7 @@ CHARACTERS_PER_TOKEN = 4
 def _count(values: Mapping[str, Any], *names: str) -> int:
     for name in names:
         value = values.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:
+        if value and isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:
             return int(value)
     return 0
 

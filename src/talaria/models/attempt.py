@@ -113,7 +113,10 @@ class Attempt:
 
     async def _next(self) -> bytes:
         """Return the next bytes, or none at the end."""
+        assert self._reply is not None
         assert self._chunks is not None
+        if self._reply.is_read:
+            return b""
         progress = self._decoder.progress
         if progress != "waiting":
             self._watchdog.arm(self._route.idle_timeout if progress == "answering" else GRACE)

@@ -85,8 +85,12 @@ def read_fragment(entry: dict[str, Any]) -> Fragment:
         name if isinstance(name, str) else "",
         text,
         None if isinstance(arguments, str) else arguments,
-        {key: value for key, value in entry.items() if key not in _KNOWN and value is not None},
+        {} if entry.keys() <= _KNOWN else _extra(entry),
     )
+
+
+def _extra(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key not in _KNOWN and value is not None}
 
 
 class CallAssembly:

@@ -86,6 +86,10 @@ class _Reply:
     def headers(self) -> Sequence[tuple[str, str]]:
         return [(name.lower(), value) for name, value in self._response.headers.items()]
 
+    @property
+    def is_read(self) -> bool:
+        return self._response.content.at_eof()
+
     def chunks(self) -> AsyncIterator[bytes]:
         return self
 
@@ -103,7 +107,7 @@ class _Reply:
 
     async def close(self) -> None:
         """Give the connection back if the body was read to its end, else close it."""
-        if self._response.content.at_eof():
+        if self.is_read:
             self._response.release()
         else:
             self._response.close()

@@ -165,6 +165,11 @@ class HttpReply(Protocol):
         """Names in lower case."""
         ...
 
+    @property
+    def is_read(self) -> bool:
+        """Whether the body is known to have been read to its end."""
+        ...
+
     def chunks(self) -> AsyncIterator[bytes]:
         """Yield the body as the network brings it; never an empty piece.
 

@@ -84,8 +84,11 @@ class CallRun(Protocol):
         """How calls fare at their arguments in this process."""
         ...
 
-    async def begin(self, call: CallState, repairs: tuple[str, ...] = ()) -> None:
-        """Record that the call starts, and what of its arguments was repaired; returns once that is durable."""
+    async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
+        """Record that the call starts, and what of its arguments was repaired.
+
+        Returns once that is durable; else at once, and it is durable in a moment.
+        """
         ...
 
     def emit(self, call: CallState, name: str, data: Any) -> None:

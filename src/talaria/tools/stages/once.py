@@ -10,12 +10,15 @@ TELL = (
 
 
 async def once(context: CallContext, proceed: Proceed) -> ToolOutcome:
-    """Record the start, durably, then go on. After a crash the tool's declaration decides."""
+    """Record the start, then go on: not before it is durable, unless the call has no side effects.
+
+    After a crash the tool's declaration decides.
+    """
     call, tool = context.call, context.tool
     if call.was_started and not tool.may_be_repeated:
         if tool.unknown_outcome == "tell":
             return ToolOutcome(TELL, "unknown")
         context.run.ask(call, UNKNOWN, context.repaired)
         raise Suspended
-    await context.run.begin(call, context.repairs)
+    await context.run.begin(call, context.repairs, durably=tool.side_effects)
     return await proceed(context)
