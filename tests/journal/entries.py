@@ -24,6 +24,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    Audited,
     CancelRequested,
     ContextSet,
     Emitted,
@@ -151,6 +152,17 @@ FULL: list[AnyEntry] = [
     RunParked(run="run_1", at=8, until=99),
     RunResumed(run="run_1", at=9, why="woken"),
     CancelRequested(run="run_1", at=10, why="superseded", by="ann"),
+    Audited(
+        run="run_1",
+        at=10,
+        action="tool.permission",
+        outcome="deny",
+        subject="refund",
+        call_id="call_1",
+        rule="policy.rules[0]",
+        by="ann",
+        detail="amount above 100",
+    ),
     Emitted(run="run_1", at=4, call_id="call_1", name="progress", data={"done": [1, 2.5, None]}),
     ToolOutput(run="run_1", at=4, call_id="call_1", text="half\n"),
     RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry", answer="{}"),
@@ -233,6 +245,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
     st.builds(CancelRequested, run=runs, at=st.just(0)),
+    st.builds(Audited, run=runs, at=st.just(0), action=st.just("hitl.bypassed"), outcome=st.just("refused")),
     st.builds(RunFinished, run=runs, at=st.just(0), reason=st.just("stop")),
 )
 """Entries that make no sense together: whatever the journal holds, the fold must hold."""

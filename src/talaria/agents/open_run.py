@@ -21,6 +21,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    Audited,
     CancelRequested,
     Emitted,
     ToolOutput,
@@ -137,7 +138,7 @@ class OpenRun:
     def now(self) -> int:
         """The time in ms; never before the end of the run's time once an action was ended by that."""
         now = self.means.clock.now()
-        return now if now > self._not_before else self._not_before
+        return max(self._not_before, now)
 
     def tell_downgraded(self, sentence: str, told: list[str]) -> None:
         """Something is done without: the client is told the first time in a run, and `told` gets what it was told."""
@@ -287,6 +288,10 @@ class OpenRun:
             await self.flush()
         else:
             self.writer.push_soon()
+
+    def audit(self, action: str, outcome: str, **about: str) -> None:
+        """See CallRun."""
+        self.record(Audited(run=self.run.id, at=self.now(), action=action, outcome=outcome, **about))
 
     def emit(self, call: CallState, name: str, data: Any) -> None:
         """Say something to the client, now; nothing comes of it once the call has its answer."""

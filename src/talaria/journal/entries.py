@@ -260,6 +260,22 @@ class CancelRequested(Entry, frozen=True, gc=False, tag="cancel_requested.1"):
     by: str = ""
 
 
+class Audited(Entry, frozen=True, gc=False, tag="audited.1"):
+    """A decision of the harness that somebody may have to account for.
+
+    `action` is what was decided about, in dots (`tool.permission`, `hitl.bypassed`); `outcome` what was decided.
+    `subject` is the tool, agent or quota; `rule` what decided; `by` the person, where one did; `detail` a sentence.
+    """
+
+    action: str
+    outcome: str
+    subject: str = ""
+    call_id: str = ""
+    rule: str = ""
+    by: str = ""
+    detail: str = ""
+
+
 FinishReason = Literal[
     "stop", "length", "content_filter", "toolCallLimitExceeded", "maxRounds", "timeout", "quotaExceeded", "cancelled"
 ]
@@ -304,6 +320,7 @@ AnyEntry = (
     | RunParked
     | RunResumed
     | CancelRequested
+    | Audited
     | RunFinished
 )
 

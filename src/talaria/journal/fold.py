@@ -24,6 +24,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    Audited,
     CancelRequested,
     ContextSet,
     Emitted,
@@ -76,8 +77,8 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
-        case Emitted() | ToolOutput():
-            pass  # for clients only
+        case Emitted() | ToolOutput() | Audited():
+            pass  # for clients, and for those who look into it
         case _:
             _move_run(state, run, entry)
 

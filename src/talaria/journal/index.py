@@ -6,6 +6,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    Audited,
     RunFinished,
     RunParked,
     RunResumed,
@@ -14,7 +15,7 @@ from talaria.journal.entries import (
 from talaria.journal.state import RunState, SessionState
 from talaria.ports.journal import Drop, IndexRow, Put
 
-SESSION, TURN, RUN, APPROVAL, WAKE = "session", "turn", "run", "approval", "wake"
+SESSION, TURN, RUN, APPROVAL, WAKE, AUDIT = "session", "turn", "run", "approval", "wake", "audit"
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -60,6 +61,23 @@ class ApprovalRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     reason: str
 
 
+class AuditRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A decision that somebody may have to account for; see journal.entries.Audited. `session` is a path, if any.
+
+    These rows hang on no session: they outlive the bodies.
+    """
+
+    action: str
+    outcome: str
+    subject: str = ""
+    rule: str = ""
+    by: str = ""
+    detail: str = ""
+    session: str = ""
+    run: str = ""
+    call_id: str = ""
+
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -81,7 +99,9 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
             )
             return [Put(APPROVAL, entry.request_id, state.path, state.scope, entry.expires_at, _encode(row))]
         case ApprovalResolved():
-            return [Drop(APPROVAL, entry.request_id)]
+            return [Drop(APPROVAL, entry.request_id), _decided(state, entry)]
+        case Audited():
+            return [_audited(state, entry)]
         case RunFinished():
             return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
         case _:
@@ -109,6 +129,35 @@ def _run_row(state: SessionState, run: RunState, status: str) -> Put:
         error=end.error if end else "",
     )
     return Put(RUN, turn.run, state.path, state.scope, turn.at, _encode(row))
+
+
+def _decided(state: SessionState, entry: ApprovalResolved) -> Put:
+    call = state.run.calls.get(entry.call_id) if state.run is not None else None
+    name = call.call.name if call is not None else ""
+    row = AuditRow(
+        "approval", entry.outcome, name, by=entry.by, detail=entry.comment, run=entry.run, call_id=entry.call_id
+    )
+    return audit_row(state.path, state.scope, state.seq, entry.at, row)
+
+
+def _audited(state: SessionState, entry: Audited) -> Put:
+    row = AuditRow(
+        entry.action,
+        entry.outcome,
+        entry.subject,
+        entry.rule,
+        entry.by,
+        entry.detail,
+        run=entry.run,
+        call_id=entry.call_id,
+    )
+    return audit_row(state.path, state.scope, state.seq, entry.at, row)
+
+
+def audit_row(path: str, scope: str, seq: int, at: int, row: AuditRow) -> Put:
+    """The index row of a decision in a session."""
+    row = msgspec.structs.replace(row, session=path)
+    return Put(AUDIT, f"{path}#{seq}", "", scope, at, _encode(row))
 
 
 def _wake(state: SessionState, run: str, at: int) -> Put:

@@ -95,7 +95,7 @@ class Journal(Protocol):
 
 
 class Index(Protocol):
-    """Rows found across sessions. Only `append` and `replace` write them."""
+    """Rows found across sessions. Only `append`, `replace` and `put` write them."""
 
     async def get(self, kind: str, key: str) -> Put | None:
         """Return the row, or None."""
@@ -117,6 +117,10 @@ class Index(Protocol):
 
     async def next_due(self, kind: str, after: int) -> int | None:
         """Return the smallest `at` > `after` of a kind, or None."""
+        ...
+
+    async def put(self, rows: Sequence[IndexRow]) -> None:
+        """Write rows that hang on no session (theirs is ""), all or nothing; they are durable on return."""
         ...
 
     async def replace(self, session: str, rows: Sequence[Put]) -> None:

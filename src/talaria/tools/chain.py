@@ -91,6 +91,10 @@ class CallRun(Protocol):
         """
         ...
 
+    def audit(self, action: str, outcome: str, **about: str) -> None:
+        """Record a decision that somebody may have to account for; `about` are members of journal.entries.Audited."""
+        ...
+
     def emit(self, call: CallState, name: str, data: Any) -> None:
         """Record something for the client, to be told at once."""
         ...

@@ -92,6 +92,11 @@ class MemoryIndex:
         place = bisect_right(shelf.order, after, key=lambda item: item[0])
         return shelf.order[place][0] if place < len(shelf.order) else None
 
+    async def put(self, rows: Sequence[IndexRow]) -> None:
+        """See the port."""
+        self._state.check()
+        self.write(rows)
+
     async def replace(self, session: str, rows: Sequence[Put]) -> None:
         """See the port."""
         self._state.check()

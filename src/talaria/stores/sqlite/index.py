@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from talaria.core.errors import StaleOwner
-from talaria.ports.journal import Put
+from talaria.ports.journal import IndexRow, Put
 from talaria.stores.sqlite.changes import Changes
 from talaria.stores.sqlite.reader import Reader
 from talaria.stores.sqlite.writer import Writer
@@ -51,6 +51,12 @@ class SqliteIndex:
         """See the port."""
         rows = await self._reader.rows("SELECT min(at) FROM idx WHERE kind = ? AND at > ?", kind, after)
         return rows[0][0]
+
+    async def put(self, rows: Sequence[IndexRow]) -> None:
+        """See the port."""
+        if not self._is_owner:
+            raise StaleOwner("another process runs on this file, this one only reads")
+        await self._writer.run(lambda changes: changes.index(rows))
 
     async def replace(self, session: str, rows: Sequence[Put]) -> None:
         """See the port."""

@@ -2,7 +2,7 @@
 
 # ruff: noqa: D102 - the names of tests are their docstrings, and numbers are examples
 
-from talaria.ports.journal import Batch, Put
+from talaria.ports.journal import Batch, Drop, Put
 from talaria.ports.store import Store
 from talaria.testing.store_contract.opening import SESSION, Opening, keys, row
 
@@ -29,6 +29,15 @@ class IndexContract(Opening):
         assert await store.index.find("run", "tenant/user") == []
         assert await store.index.find("run") == [changed]
         assert await store.index.next_due("run", 0) == 9
+
+    async def test_rows_of_no_session_stay_when_sessions_go(self, store: Store) -> None:
+        await store.index.put([row("a", session=""), row("b", session="")])
+        await write(store, row("c"), row("d", session=""))
+        await store.index.replace(SESSION, [])
+        await store.journal.delete(SESSION)
+        assert keys(await store.index.find("run")) == ["d", "b", "a"]
+        await store.index.put([Drop("run", "a"), row("b", 9, session="")])
+        assert keys(await store.index.find("run")) == ["b", "d"]
 
     async def test_rows_are_listed_newest_first_and_ties_by_key_descending(self, store: Store) -> None:
         await write(store, row("b", 5), row("a", 5), row("c", 5), row("z", 1), row("y", 9), row("x", 7, kind="open"))
