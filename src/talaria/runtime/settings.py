@@ -2,21 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from talaria.auth.keys import HASHED, digest
 from talaria.models.mapped.mapping import ProtocolMapping
-
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
-Identity = Annotated[str, Field(min_length=1, max_length=256)]
-
-
-class Section(BaseModel):
-    """A part of the configuration: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+from talaria.runtime.auth_settings import AuthSettings
+from talaria.runtime.section import Count, Identity, Positive, Section
 
 
 class ServerSettings(Section):
@@ -106,12 +96,13 @@ class PromptSettings(Section):
 
 
 class AgentSettings(Section):
-    """An agent; `tools` absent means all registered tools."""
+    """An agent; `tools` absent means all registered tools. `roles`: who has none of them may not use it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     model: str = ""
     instructions: str = ""
     tools: list[str] | None = None
+    roles: list[Identity] = []
 
 
 class ApprovalSettings(Section):
@@ -136,37 +127,6 @@ class LimitSettings(Section):
     threads: Count = 32
 
 
-class KeySettings(Section):
-    """Whose key it is. `key` may be `sha256:` and the digest of the key in hexadecimal digits."""
-
-    key: Annotated[str, Field(pattern=r"^[!-~]+$")] = Field(repr=False)
-    tenant: Identity = "default"
-    user: Identity
-    roles: list[str] = []
-
-    @field_validator("key")
-    @classmethod
-    def _only_its_digest(cls, key: str) -> str:
-        return HASHED + digest(key).hex()
-
-
-class AuthSettings(Section):
-    """Login: none (loopback only), or keys: everybody has one and sends it as `Authorization: Bearer …`."""
-
-    kind: Literal["none", "keys"] = "none"
-    keys: list[KeySettings] = []
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "AuthSettings":
-        if (self.kind == "keys") != bool(self.keys):
-            raise ValueError("kind 'keys' and a list of keys go together; there is one without the other")
-        digests = [digest(each.key) for each in self.keys]
-        twice = [at for at, each in enumerate(digests) if each in digests[:at]]
-        if twice:
-            raise ValueError(f"keys[{twice[0]}] has a key that stands before it already; everybody needs their own")
-        return self
-
-
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -177,6 +137,12 @@ class SessionSettings(Section):
     idle_ttl: Positive | None = None
     absolute_ttl: Positive | None = None
     retention: Positive | None = 90 * 24 * 3600
+
+
+class AuditSettings(Section):
+    """How many seconds decisions stay in the audit; None: for ever."""
+
+    retention: Positive | None = None
 
 
 class TelemetrySettings(Section):
@@ -201,5 +167,6 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     plugins: list[str] = []
