@@ -1,4 +1,4 @@
-"""An identity provider: where its keys are, and what it says of them. Nothing it says leads to another place by itself."""
+"""An identity provider: where its keys are, and what it says of them. It is not followed elsewhere."""
 
 from typing import Any, NoReturn, cast
 

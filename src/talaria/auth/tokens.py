@@ -30,7 +30,7 @@ _OPTIONS: Any = {
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What a token must be: from `issuer`, for one of `audience`, signed with one of `algorithms`. Leeway in seconds."""
+    """What a token must be: from `issuer`, for one of `audience`, signed with one of `algorithms`. Times in seconds."""
 
     issuer: str
     audience: Sequence[str]
