@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 from talaria import Principal
 from talaria.server import answers
 from talaria.testing.clock import FakeClock
-from talaria.testing.scripted_model import Call, ScriptedModel
+from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.polling import eventually
 from tests.server.client import Reply
 from tests.server.serving import Served, Shop, plain, serving
