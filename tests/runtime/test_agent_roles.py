@@ -3,7 +3,7 @@
 import pytest
 
 from talaria import Agent, AgentRequest, Principal, Reply, Runtime, Session, agent
-from talaria.core.errors import Forbidden
+from talaria.core.errors import ConfigurationError, Forbidden
 from talaria.runtime.audit_log import Wanted
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
@@ -27,6 +27,11 @@ async def test_roles_stand_in_the_configuration_too() -> None:
     async with Runtime(config, model=ScriptedModel(Say("Hi.")), clock=FakeClock()) as runtime:
         with pytest.raises(Forbidden, match="agent 'books'"):
             await runtime.run("books", "Hello")
+
+
+def test_one_text_is_no_list_of_roles() -> None:
+    with pytest.raises(ConfigurationError, match=r"write \['board'\]"):
+        Agent("books", roles="board")
 
 
 # Agents of one's own

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,11 @@ KEYS: list[dict[str, Any]] = [
     {"key": "stranger", "tenant": "umbrella", "user": "alice", "roles": ["audit:read"]},
     {"key": "operator", "user": "op", "roles": ["audit:read"]},
 ]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return "memory://" if request.param == "memory" else f"sqlite:///{tmp_path / 'talaria.db'}"
 
 
 def by(key: str) -> dict[str, str]:
@@ -88,8 +94,8 @@ async def test_a_decision_is_shown_with_whom_it_concerns_and_who_made_it() -> No
     )
 
 
-async def test_who_has_the_role_sees_the_tenant_and_others_see_themselves() -> None:
-    async with audited() as served:
+async def test_who_has_the_role_sees_the_tenant_and_others_see_themselves(store: str) -> None:
+    async with audited(store={"url": store}) as served:
         for user, tenant in (("alice", "acme"), ("bob", "acme"), ("alice", "umbrella"), ("s", "acme/alice")):
             await note(served, user, f"{tenant}-{user}", tenant)
         seen = {each["key"]: sorted(e["subject"] for e in await entries(served, each["key"])) for each in KEYS}
@@ -108,9 +114,9 @@ async def test_who_has_the_role_sees_the_tenant_and_others_see_themselves() -> N
             assert "audit:read" in answer.json["detail"]
 
 
-async def test_pages_follow_each_other_newest_first() -> None:
+async def test_pages_follow_each_other_newest_first(store: str) -> None:
     clock = FakeClock()
-    async with audited(clock=clock) as served:
+    async with audited(clock=clock, store={"url": store}) as served:
         for number in range(7):
             await note(served, "alice", str(number))
             clock.move(1 if number % 2 else 0)  # two each have the same time

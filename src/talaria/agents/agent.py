@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from talaria.core.errors import ConfigurationError
 from talaria.core.principal import Principal
 from talaria.tools.declaration import Tool
 from talaria.tools.methods import tools_of
@@ -20,6 +21,7 @@ class AgentSpec:
 
     Raises:
         ToolInvalid: something in `tools` is none, or a method that is not bound.
+        ConfigurationError: `roles` is one text rather than a list.
     """
 
     name: str
@@ -31,6 +33,8 @@ class AgentSpec:
     roles: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.roles, str):
+            raise ConfigurationError(f"agent {self.name}: roles is a list; write ['{self.roles}']")
         if self.tools is not None:
             object.__setattr__(self, "tools", tools_of(self.tools))
 

@@ -163,4 +163,4 @@ def agent(declared: Any) -> OwnSpec:
         if need not in PARTS:
             raise ConfigurationError(f"agent {kind} needs '{need}'; there are {listed(PARTS)}{hint(need, PARTS)}")
     tools = getattr(body, "tools", None) if "tools" in body.needs else ()
-    return OwnSpec(body.name, tools=tools, roles=tuple(getattr(body, "roles", ())), body=body)
+    return OwnSpec(body.name, tools=tools, roles=getattr(body, "roles", ()), body=body)
