@@ -1,6 +1,11 @@
 """A time limit on waiting for bytes, cheap enough to be set for every read."""
 
 import asyncio
+from contextvars import Context
+
+
+_NOTHING = Context()
+"""What a timer's callback sees of the caller's context: else every timer keeps a copy."""
 
 
 class Watchdog:
@@ -37,7 +42,7 @@ class Watchdog:
         self._armed = True
         if self._handle is None or self._handle.when() > self._deadline:
             self.cancel()
-            self._handle = self._loop.call_at(self._deadline, self._fire)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=_NOTHING)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._armed = False
@@ -53,7 +58,7 @@ class Watchdog:
         if not self._armed or self._task is None:
             return
         if self._loop.time() < self._deadline:
-            self._handle = self._loop.call_at(self._deadline, self._fire)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=_NOTHING)
             return
         self._expired = True
         self._task.cancel()
