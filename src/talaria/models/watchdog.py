@@ -1,11 +1,8 @@
 """A time limit on waiting for bytes, cheap enough to be set for every read."""
 
 import asyncio
-from contextvars import Context
 
-
-_NOTHING = Context()
-"""What a timer's callback sees of the caller's context: else every timer keeps a copy."""
+from talaria.threads.context import NO_CONTEXT
 
 
 class Watchdog:
@@ -42,7 +39,7 @@ class Watchdog:
         self._armed = True
         if self._handle is None or self._handle.when() > self._deadline:
             self.cancel()
-            self._handle = self._loop.call_at(self._deadline, self._fire, context=_NOTHING)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=NO_CONTEXT)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._armed = False
@@ -58,7 +55,7 @@ class Watchdog:
         if not self._armed or self._task is None:
             return
         if self._loop.time() < self._deadline:
-            self._handle = self._loop.call_at(self._deadline, self._fire, context=_NOTHING)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=NO_CONTEXT)
             return
         self._expired = True
         self._task.cancel()
