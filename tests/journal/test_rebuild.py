@@ -34,7 +34,7 @@ async def test_a_rebuilt_index_has_the_same_rows(store: Store) -> None:
     for at, key in enumerate(keys):
         await record(store, key, FULL[: 8 + at])
     before = await all_rows(store)
-    assert {row.kind for row in before} == {"session", "turn", "run", "wake"}
+    assert {row.kind for row in before} == {"session", "turn", "run", "wake", "audit"}
     for key in keys:
         await store.index.replace(key.path, [Put("run", f"wrong {key.path}", key.path, key.scope, 1)])
     assert await all_rows(store) != before
