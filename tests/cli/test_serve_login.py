@@ -35,6 +35,6 @@ async def test_a_token_of_the_provider_lets_in(tmp_path: Path) -> None:
 def test_no_option_and_no_variable_opens_a_public_address_without_a_login(tmp_path: Path, host: str) -> None:
     for result in (
         run(tmp_path, "serve", "--port", "0", "--host", host),
-        run(tmp_path, "serve", "--port", "0", TALARIA_SERVER__HOST=host),
+        run(tmp_path, "serve", "--port", "0", TALARIA_SERVER__HOST=f"'{host}'"),
     ):
         assert (result.returncode, "auth.kind is none" in result.stderr) == (2, True)
