@@ -7,15 +7,21 @@ from talaria.journal.entries import (
     ApprovalRequested,
     ApprovalResolved,
     Audited,
+    ModelFinished,
     RunFinished,
     RunParked,
     RunResumed,
+    StepFinished,
+    ToolStarted,
     TurnStarted,
 )
+from talaria.journal.spending import MINUTE
 from talaria.journal.state import RunState, SessionState
 from talaria.ports.journal import Drop, IndexRow, Put
 
 SESSION, TURN, RUN, APPROVAL, WAKE, AUDIT = "session", "turn", "run", "approval", "wake", "audit"
+USAGE = "usage"
+"""What a run used in one minute; see journal.spending. These rows hang on no session, too."""
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -88,7 +94,10 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         return []
     match entry:
         case TurnStarted():
-            return [_session_row(state, entry.at), _run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)]
+            run_row, wake = _run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)
+            return [_session_row(state, entry.at), run_row, wake, _usage(state, run)]
+        case ModelFinished() | StepFinished() | ToolStarted():
+            return [_usage(state, run)]
         case RunParked():
             return [_run_row(state, run, "parked"), _wake(state, run.id, entry.until)]
         case RunResumed():
@@ -103,7 +112,8 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         case Audited():
             return [_audited(state, entry)]
         case RunFinished():
-            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
+            run_row = _run_row(state, run, "finished")
+            return [_session_row(state, entry.at), run_row, Drop(WAKE, state.path), _usage(state, run)]
         case _:
             return []
 
@@ -158,6 +168,12 @@ def audit_row(path: str, scope: str, seq: int, at: int, row: AuditRow) -> Put:
     """The index row of a decision in a session."""
     row = msgspec.structs.replace(row, session=path)
     return Put(AUDIT, f"{path}#{seq}", "", scope, at, _encode(row))
+
+
+def _usage(state: SessionState, run: RunState) -> Put:
+    spending = run.spending
+    key = f"{state.path}#{run.id}/{spending.minute}"
+    return Put(USAGE, key, "", state.scope, spending.minute * MINUTE, _encode(spending.row))
 
 
 def _wake(state: SessionState, run: str, at: int) -> Put:

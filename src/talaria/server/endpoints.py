@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, chat, health, metrics, offers, runs, sessions
+from talaria.server import answers, chat, health, metrics, offers, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -19,6 +19,11 @@ PAGE = {
     "cursor": "`next` of the page before",
     "limit": "sessions in a page, 1 to 200",
     "search": "only sessions with all of these words in their ids or the beginning of their first message",
+}
+USAGE = {
+    "by": "what to group by, commas between: tenant, user, agent, model, day, label:NAME",
+    "from": "the first day, such as 2026-11-01; by default 29 days before the last",
+    "to": "the last day; by default today",
 }
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
@@ -44,7 +49,7 @@ ENDPOINTS = (
         body=ChatRequest,
         is_stream=True,
         query=USER,
-        problems=("invalid_request", "forbidden", "conflict", "overloaded"),
+        problems=("invalid_request", "forbidden", "conflict", "quota_exceeded", "overloaded"),
     ),
     Endpoint(
         "POST",
@@ -125,6 +130,15 @@ ENDPOINTS = (
         "GET", "/ai-api/tools", offers.tools, "List the tools that you may call", answer=answers.ToolList, query=USER
     ),
     Endpoint("GET", "/ai-api/agents", offers.agents, "List the agents", answer=answers.AgentList),
+    Endpoint(
+        "GET",
+        "/ai-api/usage",
+        usage.usage,
+        "Sum up what was used",
+        answer=answers.UsageList,
+        query=USAGE | USER,
+        problems=("invalid_request",),
+    ),
     Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(
         "GET",
