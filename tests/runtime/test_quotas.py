@@ -249,6 +249,23 @@ async def test_a_restart_forgets_nothing_of_what_was_used(sqlite: str) -> None:
         assert end_of(await here.ask()) == ("finish", "stop")
 
 
+async def test_what_a_run_used_before_its_process_died_counts_although_the_run_goes_on(sqlite: str) -> None:
+    shop, clock, gate = Shop(), FakeClock(), asyncio.Event()
+    model = ScriptedModel(Say(calls=(Call("look"),), usage=Usage(3_000, 500)), Say("Hm.", chunk=1, gate=gate))
+    quotas: dict[str, Any] = LOOKS | each(tokensPerDay=9_000) | SMALL
+    async with world(model, store=sqlite, clock=clock, tools=shop.tools, quotas=quotas) as here:
+        run_id = await here.send()
+        await model.wait_until(lambda: len(model.requests) == 2)
+        await here.stands(run_id, "running")
+    clock.move(61)
+    model = ScriptedModel(script=lambda request: Call("look") if len(request.prompt.messages) == 1 else Say("Done."))
+    async with world(model, store=sqlite, clock=clock, tools=shop.tools, quotas=quotas) as here:
+        assert end_of(await here.events(run_id)) == ("finish", "stop")
+        assert end_of(await here.ask(session_id="other")) == ("finish", "stop")
+        assert shop.done == ["look shelf"]
+        assert end_of(await here.ask(session_id="third", max_tokens=4_500)) == ("finish", "quotaExceeded")
+
+
 async def test_requests_that_had_not_begun_before_a_restart_count(sqlite: str) -> None:
     clock, gate = FakeClock(), asyncio.Event()
     quotas = each(requestsPerDay=3)

@@ -72,16 +72,16 @@ class UsageRow(msgspec.Struct, omit_defaults=True):
 
 
 class Spending(msgspec.Struct):
-    """The minute (since 1970) that a run is in, and what it has used in it so far."""
+    """What a run has used so far, by the minute (since 1970); `minute` is the one that it is in."""
 
     minute: int
-    row: UsageRow
+    rows: dict[int, UsageRow]
 
     @staticmethod
     def of(turn: TurnStarted) -> "Spending":
         """A run that has just begun."""
-        row = UsageRow(turn.agent, turn.model, turn.labels, requests=1)
-        return Spending(turn.at // MINUTE, row)
+        minute = turn.at // MINUTE
+        return Spending(minute, {minute: UsageRow(turn.agent, turn.model, turn.labels, requests=1)})
 
 
 def count_model(spending: Spending, at: int, model: str, usage: Usage) -> None:
@@ -115,9 +115,10 @@ def _row(spending: Spending, at: int) -> UsageRow:
     """The row of the minute. A clock that steps back changes none that was left."""
     minute = at // MINUTE
     if minute > spending.minute:
-        row = spending.row
-        spending.minute, spending.row = minute, UsageRow(row.agent, row.model, row.labels)
-    return spending.row
+        row = spending.rows[spending.minute]
+        spending.minute = minute
+        spending.rows[minute] = UsageRow(row.agent, row.model, row.labels)
+    return spending.rows[spending.minute]
 
 
 def add(total: UsageRow, row: UsageRow) -> None:
