@@ -3,6 +3,7 @@
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def test_fifty_clients_get_no_more_than_the_quota_also_after_a_kill(tmp_path: Pa
         with talaria(tmp_path, config | models) as server:
             url = server.url()
             with ThreadPoolExecutor(CLIENTS) as clients:
-                heads = list(clients.map(lambda number: begin(url, number), range(CLIENTS)))
+                heads = list(clients.map(partial(begin, url), range(CLIENTS)))
             server.signal(signal.SIGKILL)
             server.wait()
         assert sorted(heads) == [200] * ROOM + [429] * (CLIENTS - ROOM)

@@ -94,13 +94,13 @@ async def test_a_run_ends_with_what_it_has_when_there_is_no_room_for_its_next_mo
     shop = Shop()
     first = Say("Let me look.", calls=(Call("look"),), usage=Usage(4_000, 100))
     quotas = each(tokensPerDay=5_000) | SMALL
-    async with world(ScriptedModel(first), store=store, tools=shop.tools, quotas=quotas) as here:
+    async with world(model := ScriptedModel(first), store=store, tools=shop.tools, quotas=quotas) as here:
         run_id = await here.send()
         events = await here.events(run_id)
         assert end_of(events) == ("finish", "quotaExceeded")
         assert used(events) == (4_000, 100)
         assert shop.done == ["look shelf"]
-        assert here.model.requests[0].max_tokens == 1_000  # pyright: ignore[reportAttributeAccessIssue]
+        assert model.requests[0].max_tokens == 1_000
         said = [(each["role"], each["content"]) for each in await here.messages()]
         assert said == [("user", "Go"), ("assistant", "Let me look."), ("tool", "there is a shelf")]
         audit = next(entry for entry in await here.entries() if isinstance(entry, Audited))

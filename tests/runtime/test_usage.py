@@ -162,7 +162,7 @@ async def test_days_are_those_of_the_servers_time_zone(store: str) -> None:
 async def test_a_wrong_question_is_refused_with_its_field(by: list[str], days: dict[str, str], field: str) -> None:
     async with world(says()) as here:
         with pytest.raises(InvalidRequest) as caught:
-            await usage(here, *by, **days)
+            await here.parts.usage.usage(READER, by, days.get("first"), days.get("last"))
         assert [each["field"] for each in caught.value.errors] == [field]
 
 
@@ -198,7 +198,7 @@ async def test_days_that_are_over_become_a_row_for_what_was_used_alike_and_say_t
             assert await everything(here) == before
 
 
-class Dying(Index):
+class Dying:
     """An index whose process dies at one of its writes: before it, or right after it."""
 
     def __init__(self, index: Index, writes: int, *, after: bool) -> None:
@@ -206,6 +206,7 @@ class Dying(Index):
         self._left = writes
         self._after = after
         self.get, self.find, self.due = index.get, index.find, index.due
+        self.next_due, self.replace = index.next_due, index.replace
 
     async def put(self, rows: Sequence[IndexRow]) -> None:
         self._left -= 1
