@@ -12,6 +12,7 @@ from benchmarks import (
     long_session,
     many_sessions,
     parked,
+    quotas,
     relay,
     slow_readers,
     tokens,
@@ -30,6 +31,7 @@ MEASURES: dict[str, ModuleType] = {
     "long_session": long_session,
     "imports": imports,
     "parked": parked,
+    "quotas": quotas,
     "relay": relay,
     "slow_readers": slow_readers,
 }

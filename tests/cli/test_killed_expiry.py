@@ -38,5 +38,6 @@ def test_what_expired_while_nobody_was_there_is_gone_and_then_deleted(tmp_path: 
             url = server.url()
             wait_until(lambda: ask(url, "/ai-api/sessions").json["sessions"] == [], "the session being deleted")
     with closing(sqlite3.connect(tmp_path / "talaria.db")) as database:
-        left = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("entry", "idx", "letter")]
-    assert left == [0, 0, 0]
+        left = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("entry", "letter")]
+        kinds = database.execute("SELECT DISTINCT kind FROM idx").fetchall()
+    assert (left, kinds) == ([0, 0], [("usage",)])

@@ -134,7 +134,7 @@ async def test_one_batch_has_the_last_row_of_each_key(store: Store) -> None:
     flushing = asyncio.create_task(writer.flush())
     await asyncio.sleep(0)
     rows = {(row.kind, type(row).__name__) for row in held.batches[0].index}
-    assert rows == {("session", "Put"), ("run", "Put"), ("wake", "Drop")}
+    assert rows == {("session", "Put"), ("run", "Put"), ("wake", "Drop"), ("usage", "Put")}
     await held.let_go()
     await flushing
 

@@ -67,6 +67,10 @@ def empty(answer: Reply) -> None:
     assert [value for value in answer.json.values() if value] == []
 
 
+def unused(answer: Reply) -> None:
+    assert (answer.status, answer.json["usage"]) == (200, [])
+
+
 def new(answer: Reply) -> None:
     """A turn of one's own, also under the same ids, knows nothing of what others said."""
     assert answer.status == 200
@@ -100,6 +104,7 @@ PROBES: dict[str, Probe] = {
     "GET /ai-api/sessions": Probe(empty, query=f"?search={SECRET}"),
     "GET /ai-api/sessions/{sessionId}": Probe(missing),
     "DELETE /ai-api/sessions/{sessionId}": Probe(missing),
+    "GET /ai-api/usage": Probe(unused),
     "GET /healthz": Probe(anybodys),
     "GET /readyz": Probe(anybodys),
     "GET /openapi.json": Probe(anybodys),

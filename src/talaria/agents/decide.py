@@ -66,6 +66,8 @@ def decide(state: SessionState, now: int) -> Action:
 def _must_stop(run: RunState, now: int) -> Stop | None:
     if run.cancel is not None:
         return Stop("cancelled")
+    if run.over_quota is not None:
+        return Stop("quotaExceeded", message=run.over_quota.detail)
     if run.stopped is not None:
         return Stop(error="tool_failed", message=run.stopped.message)
     if run.ran(now) >= run.turn.limits.run_timeout:

@@ -89,6 +89,7 @@ def _why(stop: Stop, *, superseded: bool) -> str:
     words = {
         "cancelled": "the run was cancelled",
         "timeout": "the run's time was up",
+        "quotaExceeded": "a quota is used up",
         "tool_failed": "a tool ended the run",
     }
     return f"Not run: {words.get(stop.error or stop.reason, 'the run ended')}."

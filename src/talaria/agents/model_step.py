@@ -10,7 +10,8 @@ from structlog.contextvars import bind_contextvars
 
 from talaria.agents.calls import settle_calls
 from talaria.agents.open_run import OpenRun
-from talaria.core.errors import ModelError, TalariaError
+from talaria.agents.room import Room
+from talaria.core.errors import ModelError, QuotaExceeded, TalariaError
 from talaria.core.events import ChatEvent
 from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text
 from talaria.core.usage import Usage
@@ -31,11 +32,14 @@ from talaria.ports.model import (
 class _Call:
     """A model call under way: which attempt it is at, and what that has said."""
 
-    def __init__(self, session: OpenRun) -> None:
+    def __init__(self, session: OpenRun, request: ModelRequest, room: Room) -> None:
         self.session = session
+        self.request = request
+        self.room = room
         self.began = time.monotonic()
         self.said: list[Delta] = []
         self.void = Usage()
+        self.usage: Usage | None = None
         self.downgraded: list[str] = []
         self.is_heard = False
         self.restart()
@@ -58,6 +62,7 @@ class _Call:
     def finished(self, message: AssistantMessage, answer: Answer | None, error: TalariaError | None) -> ModelFinished:
         """The entry for how the call ended."""
         session = self.session
+        self.usage = self.void + (answer.usage if answer else self._estimate())
         return ModelFinished(
             run=session.run.id,
             at=session.now(),
@@ -66,7 +71,7 @@ class _Call:
             attempt=self.attempt,
             message=message,
             finish=answer.finish if answer else "stop",
-            usage=self.void + (answer.usage if answer else self._estimate()),
+            usage=self.usage,
             duration_ms=int((time.monotonic() - self.began) * 1000),
             cut_calls=answer.cut_calls if answer else 0,
             error=error.code if error else "",
@@ -87,15 +92,36 @@ class _Call:
 
 
 async def call_model(session: OpenRun, *, tools: bool) -> None:
-    """Make one model call. However it ends, short of this process ending, there is one ModelFinished for it."""
+    """Make one model call, unless a quota has no room for it.
+
+    However it ends, short of this process ending, there is one ModelFinished for it.
+    """
     bind_contextvars(round=session.run.rounds + 1)
-    request = model_request(session, tools=tools)
+    room = Room(session.quota)
+    request = room.capped(model_request(session, tools=tools))
+    try:
+        await room.take(request)
+    except QuotaExceeded as error:
+        session.over_quota(error)
+        return
     if session.means.recorder is not None:
         session.means.recorder.request(session.state.key, session.run.rounds + 1, request, session.redactor)
-    call = _Call(session)
+    call = _Call(session, request, room)
     try:
-        answer = await _listen(call, request)
+        await _ask(call)
+    finally:
+        await room.settle(call.usage)
+
+
+async def _ask(call: _Call) -> None:
+    session = call.session
+    try:
+        answer = await _listen(call)
         entry = call.finished(settle_calls(answer.message, session), answer, None)
+    except QuotaExceeded as error:  # for another attempt: what the last one said is what there is
+        session.record(call.finished(call.partial(), None, None))
+        session.over_quota(error)
+        return
     except TalariaError as error:
         session.log.warning("model_failed", code=error.code, error=error.message, provider=error.operator)
         if not isinstance(error, ModelError):
@@ -112,9 +138,9 @@ async def call_model(session: OpenRun, *, tools: bool) -> None:
     _log_round(session, entry)
 
 
-async def _listen(call: _Call, request: ModelRequest) -> Answer:
+async def _listen(call: _Call) -> Answer:
     live, said = call.session.live, call.said
-    async with aclosing(call.session.means.model.stream(request)) as stream:
+    async with aclosing(call.session.means.model.stream(call.request)) as stream:
         async for items in stream:
             last = items[-1]
             deltas = cast("Sequence[Delta]", items if type(last) is TextDelta else _deltas(items))
@@ -126,6 +152,7 @@ async def _listen(call: _Call, request: ModelRequest) -> Answer:
             if type(last) is Answer:
                 return last
             if type(last) is Restart:
+                await call.room.take(call.request)
                 call.restart()
                 live.tell(ChatEvent("notice", last.reason, reason=last.notice))
             elif type(last) is Downgraded:

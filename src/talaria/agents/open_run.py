@@ -12,7 +12,7 @@ import structlog
 
 from talaria.agents.own import OwnGrant
 from talaria.agents.own_parts import Metrics
-from talaria.core.errors import Conflict, InvalidRequest
+from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
 from talaria.core.events import ChatEvent
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
@@ -28,6 +28,7 @@ from talaria.journal.entries import (
     ToolStarted,
     VariableSet,
 )
+from talaria.journal.fold import QUOTA
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
@@ -36,6 +37,7 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
+from talaria.quotas.quotas import Quotas, RunQuota
 from talaria.threads.context import NO_CONTEXT
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
@@ -67,6 +69,7 @@ class Means:
     argument_health: ArgumentHealth
     metrics: Metrics
     recorder: Recorder | None = None
+    quotas: Quotas | None = None
     tasks: TaskPool = field(default_factory=TaskPool)
 
 
@@ -102,6 +105,7 @@ class OpenRun:
         self._answer = granted.answer
         self.own = granted.own
         self.redactor = Redactor(self.secrets)
+        self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False
         self.lane: dict[str, asyncio.Future[bool]] = {}
@@ -146,6 +150,10 @@ class OpenRun:
         if sentence not in told and sentence not in self.run.downgraded:
             told.append(sentence)
             self.live.tell(ChatEvent("notice", sentence, reason="downgraded"))
+
+    def over_quota(self, error: QuotaExceeded) -> None:
+        """A model call has no room: that ends the run."""
+        self.audit(QUOTA, "refused", subject=error.quota, detail=error.message)
 
     def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:
         """Record entries; `flush` makes them durable."""
@@ -351,3 +359,9 @@ class OpenRun:
     async def in_task(self, body: Awaitable[Any]) -> Any:
         """Run a coroutine in a task of its own, with this task's log context."""
         return await self.means.tasks.run(body)
+
+
+def _quota(means: Means, state: SessionState) -> RunQuota | None:
+    if means.quotas is None or state.run is None:
+        return None
+    return means.quotas.of(state.key.tenant, state.run.turn.agent, state.key.user)

@@ -8,9 +8,11 @@ from talaria.agents.calls import settle_calls
 from talaria.agents.decide import CallModel, decide
 from talaria.agents.open_run import OpenRun
 from talaria.agents.own import OwnGrant
+from talaria.agents.room import Room
 from talaria.agents.tool_step import run_tools
-from talaria.core.errors import ModelError, OutputInvalid, TalariaError
+from talaria.core.errors import ModelError, OutputInvalid, QuotaExceeded, TalariaError
 from talaria.core.messages import AssistantMessage, Message, Reasoning, Text, ToolCall, ToolMessage
+from talaria.core.usage import Usage
 from talaria.journal.entries import AgentSaid, ApprovalResolved, ModelFinished, StepFinished
 from talaria.journal.history import normalise
 from talaria.ports.model import Answer, Downgraded, Finish, ModelRequest, Prompt, ToolSpec
@@ -54,7 +56,7 @@ class OwnTurn:
             return recorded.message
         key, prompt = session.state.key, Prompt(system, tools, normalise(messages))
         told: list[str] = []
-        answer = await self._answer(
+        answer = await self._within_quota(
             ModelRequest(model or run.turn.model, prompt, user=key.user, assistant=key.assistant, run_id=run.id), told
         )
         if self.is_left:
@@ -131,6 +133,22 @@ class OwnTurn:
             self._results[message.call_id] = message
         elif isinstance(message, AssistantMessage):
             self._calls |= {call.id: call for call in message.calls}
+
+    async def _within_quota(self, request: ModelRequest, told: list[str]) -> Answer:
+        """A model's answer; where a quota has no room for it, the run ends."""
+        room, answer = Room(self.session.quota), None
+        request = room.capped(request)
+        try:
+            await room.take(request)
+        except QuotaExceeded as error:
+            self.session.over_quota(error)
+            self.is_left = True
+            raise Left from error
+        try:
+            answer = await self._answer(request, told)
+            return answer
+        finally:
+            await room.settle(Usage() if answer is None else answer.usage)
 
     async def _answer(self, request: ModelRequest, told: list[str]) -> Answer:
         async with aclosing(self.session.means.model.stream(request)) as stream:

@@ -36,6 +36,7 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _cors(settings),
         _sandbox(catalog),
         _limits(settings),
+        _quotas(settings),
         _transcripts(settings),
         Line("metrics", True, f"{url}/metrics"),
         Line("api", True, f"{url}/openapi.json describes it"),
@@ -119,6 +120,15 @@ def _limits(settings: Settings) -> Line:
         f"{server.max_runs} runs at once, {server.queue} in line; a run: {server.run_timeout:g} s, "
         f"{limits.max_rounds} rounds, {limits.max_tool_calls} tool calls",
     )
+
+
+def _quotas(settings: Settings) -> Line:
+    quotas = settings.quotas
+    named = {"tenants": quotas.tenants, "agents": quotas.agents, "users": quotas.users, "tools": quotas.tools}
+    entries = [f"{level}.{name}" for level, each in named.items() for name in each]
+    if not entries:
+        return Line("quotas", False, "quotas names nobody: anybody may use any amount")
+    return Line("quotas", True, _listed(entries))
 
 
 def _transcripts(settings: Settings) -> Line:

@@ -81,10 +81,17 @@ class Conflict(TalariaError):
 
 
 class QuotaExceeded(TalariaError):
-    """A budget is used up."""
+    """A budget is used up: `quota` says which as the configuration calls it, `remaining` what is left of it."""
 
     code = "quota_exceeded"
     retryable = True
+
+    def __init__(
+        self, message: str, *, quota: str = "", remaining: float = 0, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.quota = quota
+        self.current = {"quota": quota, "remaining": remaining}
 
 
 class Overloaded(TalariaError):

@@ -42,6 +42,7 @@ from talaria.journal.entries import (
     VariableSet,
 )
 from talaria.journal.history import normalise
+from talaria.journal.spending import Spending, count_call, count_model, count_run
 from talaria.journal.state import CallState, RunState, SessionState, with_variable
 from talaria.journal.views import before_text, last_position
 from talaria.ports.model import Prompt
@@ -50,6 +51,8 @@ FIRST_WORDS = 400
 """Characters of a session's first message that can be searched for."""
 
 UNKNOWN = "outcome_unknown"
+QUOTA = "quota"
+"""The action of an audit entry about a quota; one that is about no call ends the run."""
 INTERRUPTED = "The run ended before this call had a result; it is not known whether it took effect."
 
 
@@ -77,8 +80,11 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
-        case Emitted() | ToolOutput() | Audited():
+        case Emitted() | ToolOutput():
             pass  # for clients, and for those who look into it
+        case Audited():
+            if entry.action == QUOTA and not entry.call_id:
+                run.over_quota = entry
         case _:
             _move_run(state, run, entry)
 
@@ -101,6 +107,7 @@ def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) 
     if isinstance(entry, StepFinished):
         run.steps[entry.step] = entry
         run.usage += entry.usage
+        count_model(run.spending, entry.at, entry.message.model, entry.usage)
         run.call_ids.update(call.id for call in entry.message.calls)
         run.downgraded = run.downgraded.union(entry.downgraded)
         return
@@ -126,6 +133,7 @@ def _move_run(
         case RunFinished():
             _close(state, run)
             run.finished, run.running_since, run.parked_until = entry, None, None
+            count_run(run.spending, entry.at)
         case _:
             assert_never(entry)
 
@@ -133,7 +141,8 @@ def _move_run(
 def _start_turn(state: SessionState, entry: TurnStarted) -> None:
     if state.run is not None and state.run.finished is None:
         _close(state, state.run)
-    state.run = RunState(entry, state.seq, (state.seq, 0, 0, 0), running_since=entry.at)
+    spending = Spending.of(entry)
+    state.run = RunState(entry, state.seq, (state.seq, 0, 0, 0), running_since=entry.at, spending=spending)
     state.approvals = {}
     state.turns += 1
     state.created = state.created or entry.at
@@ -172,8 +181,9 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished, befor
     run.rounds = max(run.rounds, entry.round)
     run.usage += entry.usage
     run.last, run.rejected = entry, None
-    if entry.attempt:
+    if entry.attempt:  # else an agent of one's own answered: its model calls are steps
         run.before_text = before_text(state.seq, entry, before)
+        count_model(run.spending, entry.at, entry.message.model, entry.usage)
     if entry.downgraded:
         run.downgraded = run.downgraded.union(entry.downgraded)
     if entry.reasoning_refused:
@@ -232,6 +242,8 @@ def _move_call(
         return
     match entry:
         case ToolStarted():
+            if not call.was_started:  # a call that a crash cut short and that runs again is one call
+                count_call(run.spending, entry.at, entry.name)
             call.status, call.was_started = "started", True
         case ToolFinished():
             _finish_call(state, call, entry)

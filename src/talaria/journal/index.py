@@ -12,10 +12,16 @@ from talaria.journal.entries import (
     RunResumed,
     TurnStarted,
 )
+from talaria.journal.spending import MINUTE
 from talaria.journal.state import RunState, SessionState
 from talaria.ports.journal import Drop, IndexRow, Put
 
 SESSION, TURN, RUN, APPROVAL, WAKE, AUDIT = "session", "turn", "run", "approval", "wake", "audit"
+USAGE = "usage"
+"""What a run used in one minute; see journal.spending. These rows hang on no session, too.
+
+They are written when a run begins, parks and ends: one that goes on costs no write more.
+"""
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -88,9 +94,10 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         return []
     match entry:
         case TurnStarted():
-            return [_session_row(state, entry.at), _run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)]
+            run_row, wake = _run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)
+            return [_session_row(state, entry.at), run_row, wake, *usage_rows(state, run)]
         case RunParked():
-            return [_run_row(state, run, "parked"), _wake(state, run.id, entry.until)]
+            return [_run_row(state, run, "parked"), _wake(state, run.id, entry.until), *usage_rows(state, run)]
         case RunResumed():
             return [_run_row(state, run, "running"), _wake(state, run.id, RUN_NOW)]
         case ApprovalRequested():
@@ -103,7 +110,8 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         case Audited():
             return [_audited(state, entry)]
         case RunFinished():
-            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
+            run_row = _run_row(state, run, "finished")
+            return [_session_row(state, entry.at), run_row, Drop(WAKE, state.path), *usage_rows(state, run)]
         case _:
             return []
 
@@ -158,6 +166,13 @@ def audit_row(path: str, scope: str, seq: int, at: int, row: AuditRow) -> Put:
     """The index row of a decision in a session."""
     row = msgspec.structs.replace(row, session=path)
     return Put(AUDIT, f"{path}#{seq}", "", scope, at, _encode(row))
+
+
+def usage_rows(state: SessionState, run: RunState) -> list[Put]:
+    """What a run has used so far: a row for each minute in which it used anything."""
+    rows = run.spending.rows.items()
+    key = f"{state.path}#{run.id}/"
+    return [Put(USAGE, f"{key}{minute}", "", state.scope, minute * MINUTE, _encode(row)) for minute, row in rows]
 
 
 def _wake(state: SessionState, run: str, at: int) -> Put:

@@ -15,6 +15,7 @@ from talaria.journal.entries import (
     AnswerRejected,
     ApprovalRequested,
     ApprovalResolved,
+    Audited,
     CancelRequested,
     ModelFinished,
     RunFinished,
@@ -22,6 +23,7 @@ from talaria.journal.entries import (
     StopRaised,
     TurnStarted,
 )
+from talaria.journal.spending import Spending
 from talaria.ports.model import Prompt
 
 TITLE = 80
@@ -67,6 +69,7 @@ class RunState(msgspec.Struct):
     first_seq: int
     anchor: Position
     running_since: int | None
+    spending: Spending
     ran_ms: int = 0
     rounds: int = 0
     message: AssistantMessage | None = None
@@ -90,6 +93,7 @@ class RunState(msgspec.Struct):
     parked_until: int | None = None
     cancel: CancelRequested | None = None
     stopped: StopRaised | None = None
+    over_quota: Audited | None = None
     finished: RunFinished | None = None
 
     @property

@@ -14,9 +14,11 @@ from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.index import WAKE
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
 from talaria.ports.inbox import Letter
+from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
+from talaria.runtime.quota_door import QuotaDoor
 from talaria.runtime.request import ChatRequest, history_messages
 from talaria.runtime.routes import lack_of_route, make_routes
 from talaria.tools.answers import check_schema
@@ -38,7 +40,8 @@ class Submitted:
 class Admission:
     """Turns requests into turn letters."""
 
-    def __init__(self, kit: Kit, engine: Engine) -> None:
+    def __init__(self, kit: Kit, engine: Engine, quotas: Quotas | None) -> None:
+        self._door = QuotaDoor(kit, quotas)
         self._settings = kit.settings
         self._store = kit.store
         self._clock = kit.clock
@@ -56,6 +59,7 @@ class Admission:
             InvalidRequest: a field is wrong; it is named.
             Forbidden: the request speaks for another user, or wants an agent that asks for a role.
             Conflict: the session is busy (whenBusy reject), or the idempotency key belongs to another request.
+            QuotaExceeded: a quota has no room.
             Overloaded: no place to run or to wait.
         """
         principal = speaker(principal, request.user_id)
@@ -70,12 +74,18 @@ class Admission:
         known = await self._known(letter_key, body) if request.idempotency_key is not None else None
         if known is not None:
             return known
+        letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
+        async with self._door.room(key, agent.name) as room:
+            submitted = await self._admit(request, key, letter)
+            room.is_used = submitted.is_new
+            return submitted
+
+    async def _admit(self, request: ChatRequest, key: SessionKey, letter: Letter) -> Submitted:
         with self._engine.place(key.path, self._settings.server.queue) as coming:
             if coming and request.when_busy == "reject":
                 raise Conflict("session is busy with another turn that has just been sent", {})
             ahead = await self._ahead(key, request, coming)
             await self._make_way(request, key, ahead)
-            letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
             return await self._put(letter, key, request, ahead)
 
     async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest, ahead: list[str]) -> Submitted:

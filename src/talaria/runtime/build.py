@@ -18,6 +18,7 @@ from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
+from talaria.quotas.rules import Rules
 from talaria.runtime.admission import Admission
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
@@ -32,11 +33,15 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
+from talaria.runtime.quota_rules import make_rules
+from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes, model_labels
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
+from talaria.runtime.usage_report import UsageReport
+from talaria.runtime.usage_sums import UsageSums
 from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
@@ -60,6 +65,8 @@ class Parts:
     audit_log: AuditLog
     deletion: Deletion
     retention: Retention
+    usage: UsageReport
+    usage_sums: UsageSums
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
@@ -87,6 +94,7 @@ class Plan:
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
+    quotas: Rules | None
 
 
 def plan(
@@ -114,7 +122,8 @@ def plan(
         return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes, dialects)
+    clock = clock or SystemClock(settings.server.timezone)
+    return Plan(settings, clock, catalog, grants, model, routes, dialects, make_rules(settings.quotas, catalog))
 
 
 async def build(plan: Plan) -> Parts:
@@ -131,6 +140,7 @@ async def build(plan: Plan) -> Parts:
     store = await open_store(settings.store.url)
     audit = Audit(store, clock, settings.auth.home)
     kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets(), audit)
+    quotas = await make_quotas(kit, plan.quotas, plan.routes)
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     means = Means(
@@ -142,9 +152,11 @@ async def build(plan: Plan) -> Parts:
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         metrics=kit.metrics,
         recorder=transcripts,
+        quotas=quotas,
     )
     grants = plan.grants(kit.secrets)
-    counts = EntryCounts(model_labels(plan.routes), plan.catalog.registry.__contains__)
+    labels = model_labels(plan.routes)
+    counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
 
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
@@ -157,6 +169,9 @@ async def build(plan: Plan) -> Parts:
                 kit.outcomes.settle(state, entry)
                 kit.secrets.drop(entry.run)
 
+    def currency(model: str) -> str:
+        return labels(model).currency
+
     expiry = Expiry.of(settings.sessions)
 
     def make_owner() -> Owner:
@@ -167,12 +182,14 @@ async def build(plan: Plan) -> Parts:
     return Parts(
         kit=kit,
         engine=engine,
-        admission=Admission(kit, engine),
+        admission=Admission(kit, engine, quotas),
         desk=Desk(kit, lookup),
         lookup=lookup,
         audit_log=AuditLog(kit),
         deletion=Deletion(kit, engine, lookup, transcripts),
         retention=Retention(kit, engine, lookup, transcripts),
+        usage=UsageReport(kit, currency),
+        usage_sums=UsageSums(kit, currency),
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,

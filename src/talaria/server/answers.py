@@ -176,6 +176,33 @@ class AuditPage(Answer):
     next: str = ""
 
 
+class UsageSum(Answer):
+    """What was used together. `group` has what was grouped by; null where a label is not set.
+
+    `runs`: those that ended. `estimated_share`: of the tokens, those that no provider counted. `cost` by currency.
+    """
+
+    group: dict[str, str | None]
+    requests: int
+    runs: int
+    model_calls: int
+    tool_calls: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    cost: dict[str, float]
+    estimated_share: float
+
+
+class UsageList(Answer):
+    """What was used in the days from `from` to `to`, both included, in the server's time zone."""
+
+    first: str = Field(alias="from")
+    last: str = Field(alias="to")
+    usage: list[UsageSum]
+
+
 class Health(Answer):
     """How the server is."""
 
@@ -198,3 +225,5 @@ class Problem(Answer):
     detail: str
     code: str
     errors: list[FieldError] = []
+    quota: str = ""
+    remaining: float = 0

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, health, metrics, offers, runs, sessions
+from talaria.server import answers, audit, chat, health, metrics, offers, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -29,6 +29,11 @@ DECISIONS = {
     "user": "only what concerns this user; others than yourself need the role `audit:read`",
     "from": "only since this time, ISO 8601",
     "to": "only before this time, ISO 8601",
+}
+USAGE = {
+    "by": "what to group by, commas between: tenant, user, agent, model, day, label:NAME",
+    "from": "the first day, such as 2026-11-01; by default 29 days before the last",
+    "to": "the last day; by default today",
 }
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
@@ -54,7 +59,7 @@ ENDPOINTS = (
         body=ChatRequest,
         is_stream=True,
         query=USER,
-        problems=("invalid_request", "forbidden", "conflict", "overloaded"),
+        problems=("invalid_request", "forbidden", "conflict", "quota_exceeded", "overloaded"),
     ),
     Endpoint(
         "POST",
@@ -146,6 +151,15 @@ ENDPOINTS = (
         text=audit.LINES,
         query=DECISIONS | USER,
         problems=("invalid_request", "forbidden"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/usage",
+        usage.usage,
+        "Sum up what was used",
+        answer=answers.UsageList,
+        query=USAGE | USER,
+        problems=("invalid_request",),
     ),
     Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(

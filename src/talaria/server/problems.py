@@ -47,7 +47,7 @@ class Refused(InvalidRequest):
 
 
 def problem(error: TalariaError) -> Response:
-    """Return the answer that tells a client of an error. A conflict's `current` become members of the document."""
+    """Return the answer that tells a client of an error. The members of `current` (of conflicts, quotas) are in it."""
     status = error.status if isinstance(error, Refused) else STATUS.get(error.code, 500)
     document: dict[str, Any] = dict(getattr(error, "current", {}))
     document |= {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}

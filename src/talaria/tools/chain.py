@@ -9,6 +9,7 @@ from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
+from talaria.quotas.quotas import RunQuota
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
@@ -77,6 +78,11 @@ class CallRun(Protocol):
     @property
     def asks_for(self) -> frozenset[str]:
         """Names of tools for which the configuration wants a person's consent."""
+        ...
+
+    @property
+    def quota(self) -> RunQuota | None:
+        """The quotas that hold for the run, where there are any."""
         ...
 
     @property

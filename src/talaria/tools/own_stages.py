@@ -16,6 +16,7 @@ PLACES = (
     "arguments",
     "permission",
     "limits",
+    "quota",
     "approval",
     "order",
     "once",

@@ -9,6 +9,7 @@ from talaria.tools.stages.mask import mask
 from talaria.tools.stages.once import once
 from talaria.tools.stages.order import order
 from talaria.tools.stages.permission import permission
+from talaria.tools.stages.quota import quota
 from talaria.tools.stages.retry import retry
 from talaria.tools.stages.run import run
 from talaria.tools.stages.timeout import timeout
@@ -19,6 +20,7 @@ STAGES: tuple[Stage, ...] = (
     arguments,
     permission,
     limits,
+    quota,
     approval,
     order,
     once,
