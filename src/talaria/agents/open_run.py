@@ -28,8 +28,9 @@ from talaria.journal.entries import (
     ToolStarted,
     VariableSet,
 )
+from talaria.journal.index import index
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
-from talaria.journal.session import SessionWriter
+from talaria.journal.session import Rows, SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.ports.clock import Clock
@@ -56,7 +57,7 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What this process lends to every run. `chain` is what every tool call goes through."""
+    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries."""
 
     clock: Clock
     store: Store
@@ -66,6 +67,7 @@ class Means:
     argument_health: ArgumentHealth
     metrics: Metrics
     recorder: Recorder | None = None
+    rows: Rows = index
     tasks: TaskPool = field(default_factory=TaskPool)
 
 
@@ -260,6 +262,7 @@ class OpenRun:
             arguments=body.arguments,
             comment=body.comment,
             remember=body.remember,
+            via=body.via,
         )
         self.record(entry, consumed=[letter.key])
         self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)

@@ -17,6 +17,9 @@ PAGE = 5_000
 SOON = 0.001
 """Seconds for which what nobody waits for may wait for company: one append, and one sync, for all of it."""
 
+Rows = Callable[[SessionState, AnyEntry], list[IndexRow]]
+"""Makes the index rows of an entry; the state is the one right after it."""
+
 Publish = Callable[[Sequence[tuple[int, AnyEntry]]], None]
 """Called with (seq, entry) of what has just become durable, in order."""
 
@@ -30,12 +33,13 @@ class SessionWriter:
     this epoch: no two messages of a session have the same (epoch, attempt).
     """
 
-    def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish) -> None:
+    def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish, rows: Rows = index) -> None:
         self.state = state
         self.epoch = epoch
         self.attempts = 0
         self._journal = journal
         self._publish = publish
+        self._rows_of = rows
         self._durable = state.seq
         self._pending: list[AnyEntry] = []
         self._encoded: list[tuple[bytes, tuple[str, bytes] | None]] = []
@@ -59,7 +63,7 @@ class SessionWriter:
             apply(self.state, entry)
             self._pending.append(entry)
             self._encoded.append(written)
-            for row in index(self.state, entry):
+            for row in self._rows_of(self.state, entry):
                 self._rows[row.kind, row.key] = row
         self._consumed.extend(consumed)
 

@@ -1,7 +1,7 @@
 """Putting the parts together: the one place that knows which adapter stands behind which port."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,16 +10,19 @@ from talaria.agents.open_run import Means
 from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished
+from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
 from talaria.models.call_limits import CallLimits
 from talaria.models.dialects import make_dialect
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
+from talaria.notify.outbox import Outbox
+from talaria.notify.target import Target
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
 from talaria.runtime.admission import Admission
-from talaria.runtime.catalog import Catalog, load_catalog
+from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
 from talaria.runtime.desk import Desk
@@ -27,7 +30,9 @@ from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import Expiry
 from talaria.runtime.grants import CatalogGrants
 from talaria.runtime.kit import Kit
+from talaria.runtime.links import Links
 from talaria.runtime.lookup import Lookup
+from talaria.runtime.notifier import Notifier, make_targets
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.retention import Retention
@@ -60,6 +65,14 @@ class Parts:
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
+    links: Links
+    notifier: Notifier | None
+
+    @property
+    def listeners(self) -> list[Callable[[], Awaitable[None]]]:
+        """What goes on beside runs for as long as the runtime is open."""
+        couriers = self.notifier.couriers if self.notifier is not None else []
+        return [self.retention.watch, self.links.watch, *(each.watch for each in couriers)]
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -70,6 +83,8 @@ class Parts:
             await asyncio.to_thread(self.transcripts.close)
         if self.gateway is not None:
             await self.gateway.close()
+        if self.notifier is not None:
+            await self.notifier.close()
         await self.kit.store.close()
 
 
@@ -84,6 +99,7 @@ class Plan:
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
+    targets: list[Target]
 
 
 def plan(
@@ -111,7 +127,9 @@ def plan(
         return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes, dialects)
+    targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
+    clock = clock or SystemClock(settings.server.timezone)
+    return Plan(settings, clock, catalog, grants, model, routes, dialects, targets)
 
 
 async def build(plan: Plan) -> Parts:
@@ -138,6 +156,7 @@ async def build(plan: Plan) -> Parts:
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         metrics=kit.metrics,
         recorder=transcripts,
+        rows=Outbox(plan.targets).rows if plan.targets else index,
     )
     grants = plan.grants(kit.secrets)
     counts = EntryCounts(model_labels(plan.routes), plan.catalog.registry.__contains__)
@@ -146,6 +165,8 @@ async def build(plan: Plan) -> Parts:
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         counts.watch(placed)
         engine.watch(placed)
+        if notifier is not None:
+            notifier.watch(placed)
         if transcripts is not None:
             transcripts.entries(state.key, placed)
         for _, entry in placed:
@@ -160,17 +181,22 @@ async def build(plan: Plan) -> Parts:
 
     engine = Engine(kit, make_owner)
     lookup = Lookup(kit)
+    desk = Desk(kit, lookup)
+    links = Links(kit, desk)
+    notifier = Notifier(kit, plan.targets, make_transport(), links) if plan.targets else None
     return Parts(
         kit=kit,
         engine=engine,
         admission=Admission(kit, engine),
-        desk=Desk(kit, lookup),
+        desk=desk,
         lookup=lookup,
         deletion=Deletion(kit, engine, lookup, transcripts),
         retention=Retention(kit, engine, lookup, transcripts),
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,
+        links=links,
+        notifier=notifier,
     )
 
 

@@ -15,6 +15,8 @@ from talaria.tools.nearest import suggestion
 
 DEFAULT_FILE = "talaria.yaml"
 PREFIX = "TALARIA_"
+_SECRET = re.compile("key|secret|notify.*url", re.IGNORECASE)
+"""Keys whose values are not shown."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -148,9 +150,7 @@ def _explain(item: Any, model: type[BaseModel]) -> str:
         return f"{at}: there is no such key{suggestion(str(item['loc'][-1]), known)}"
     message = item["msg"].removeprefix("Value error, ")
     shown = (
-        f" (it is {item['input']!r})"
-        if isinstance(item["input"], str | int | float) and "key" not in at.lower()
-        else ""
+        f" (it is {item['input']!r})" if isinstance(item["input"], str | int | float) and not _SECRET.search(at) else ""
     )
     return f"{at}: {message[0].lower()}{message[1:]}{shown}"
 

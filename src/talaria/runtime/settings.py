@@ -1,12 +1,15 @@
 """The configuration: what talaria.yaml may say, with its defaults. Keys are camelCase there and in the environment."""
 
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from talaria.auth.keys import HASHED, digest
 from talaria.models.mapped.mapping import ProtocolMapping
+from talaria.notify.notice import Event
+from talaria.notify.standard import secret_key
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -22,7 +25,8 @@ class Section(BaseModel):
 class ServerSettings(Section):
     """Where it listens and how much it takes on. Times in seconds, padding in bytes.
 
-    `allowedHosts`: names besides this machine's own under which it may be asked while there is no login.
+    `allowedHosts`: names besides this machine's own under which it may be asked while there is no login. `publicUrl`:
+    where people reach it; links that are sent begin with it.
     """
 
     host: str = "127.0.0.1"
@@ -35,7 +39,16 @@ class ServerSettings(Section):
     grace: Annotated[float, Field(ge=0)] = 20
     cors: list[str] = []
     allowed_hosts: list[str] = []
+    public_url: str | None = None
     timezone: str | None = None
+
+    @field_validator("public_url")
+    @classmethod
+    def _can_be_opened(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "http://x")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("it must be an http or https address without '?' and '#'")
+        return url if url is None else url.rstrip("/")
 
 
 class StoreSettings(Section):
@@ -186,6 +199,42 @@ class TelemetrySettings(Section):
     transcripts: str | None = None
 
 
+class ApproverSettings(Section):
+    """Who decides through the links that are sent."""
+
+    user: Identity
+    roles: list[str] = []
+
+
+class NotifySettings(Section):
+    """What is told to an address outside, and how. `secret` signs; the address may be a key itself.
+
+    `agents`: only of runs of these. `approver`: who the link is for; absent: the run's own user.
+    """
+
+    on: Annotated[list[Event], Field(min_length=1)]
+    url: str = Field(repr=False)
+    secret: str = Field(default="", repr=False)
+    format: Literal["json", "feishu", "dingtalk", "wecom", "slack"] = "json"
+    agents: Annotated[list[str], Field(min_length=1)] | None = None
+    approver: ApproverSettings | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "NotifySettings":
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("its url must be an http or https address")
+        if self.format == "json" and not self.secret:
+            raise ValueError("format 'json' is signed: it needs a secret, such as whsec_ and 32 random bytes in base64")
+        if self.format in ("wecom", "slack") and self.secret:
+            raise ValueError(f"format '{self.format}' signs nothing: its url is the key; leave the secret out")
+        try:
+            secret_key(self.secret)
+        except ValueError:
+            raise ValueError("what stands behind whsec_ in its secret must be base64") from None
+        return self
+
+
 class Settings(Section):
     """All of talaria.yaml."""
 
@@ -202,4 +251,5 @@ class Settings(Section):
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    notify: list[NotifySettings] = []
     plugins: list[str] = []
