@@ -174,7 +174,7 @@ async def test_a_dead_target_holds_up_neither_runs_nor_other_targets(there: Rece
     async with receiver() as dead:
         dead.default = hangs
         model = ScriptedModel(*[Say("Hello.") for _ in range(runs)])
-        config = {"notify": [to(there), to(dead)], "server": {"queue": runs}}
+        config: dict[str, Any] = {"notify": [to(there), to(dead)], "server": {"queue": runs}}
         async with world(model, store=f"sqlite:///{tmp_path / 't.db'}", **config) as here:
             began = time.monotonic()
             before = len(asyncio.all_tasks())
@@ -191,14 +191,14 @@ async def test_a_dead_target_holds_up_neither_runs_nor_other_targets(there: Rece
 
 
 async def test_what_waits_is_delivered_by_the_next_process(there: Receiver, tmp_path: Path) -> None:
-    store, config = f"sqlite:///{tmp_path / 't.db'}", {"notify": [to(there)]}
+    store, config = f"sqlite:///{tmp_path / 't.db'}", [to(there)]
     there.default = status(503)
-    async with world(ScriptedModel(Say("Hello.")), store=store, **config) as here:
+    async with world(ScriptedModel(Say("Hello.")), store=store, notify=config) as here:
         await here.events(await here.send())
         await there.has(1)
     there.default, clock = status(204), FakeClock()
     clock.move(3600)
-    async with world(store=store, clock=clock, **config) as here:
+    async with world(store=store, clock=clock, notify=config) as here:
         await there.has(2)
         await delivered(here)
     assert there.got[0].id == there.got[1].id
