@@ -1,5 +1,6 @@
 """The configuration of notices: what is wrong is said at the start, and nothing secret is shown."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +60,12 @@ def test_an_address_stands_there_once() -> None:
     config = {"notify": [GOOD, GOOD | {"on": ["error"]}], "store": {"url": "memory://"}}
     with pytest.raises(ConfigurationError, match=r"notify\[1\] has the url of notify\[0\]"):
         Runtime(config)
+
+
+def test_a_file_may_say_on_without_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "talaria.yaml"
+    file.write_text("notify:\n  - on: [finish, error]\n    url: https://h.example\n    secret: s\n")
+    assert read_settings(file, {}).notify[0].on == ["finish", "error"]
 
 
 def test_settings_do_not_show_addresses_and_secrets() -> None:

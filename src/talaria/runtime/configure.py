@@ -90,6 +90,8 @@ class _Loader(yaml.SafeLoader):
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
+        if key_node.tag == "tag:yaml.org,2002:bool":
+            key_node.tag = "tag:yaml.org,2002:str"  # YAML 1.1 takes the key `on` for true
         key = loader.construct_object(key_node)  # pyright: ignore[reportUnknownMemberType]
         if key in seen:
             raise yaml.MarkedYAMLError(None, None, f"the key '{key}' stands there twice", key_node.start_mark)
