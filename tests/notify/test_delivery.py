@@ -11,6 +11,7 @@ import pytest
 from talaria import Agent, Principal, tool
 from talaria.core.errors import ModelRejected
 from talaria.notify import sender
+from talaria.runtime.scrape import scrape
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Fail, Say, ScriptedModel
 from tests.notify.receiver import SECRET, Answer, Receiver, closes, document, hangs, pours, receiver, status
@@ -267,6 +268,27 @@ async def test_a_pace_is_kept_where_the_receiver_asks_for_one(there: Receiver) -
         await there.has(2)
         clock.move(3)
         await there.has(3)
+
+
+async def test_what_is_sent_is_counted_and_neither_address_nor_answer_is_logged(
+    there: Receiver, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there.answers, clock = [status(403, "no access for token hidden-key")], FakeClock()
+    target = to(there) | {"url": f"{there.url}?key=hidden-key", "secret": "hidden-secret"}
+    async with world(ScriptedModel(Say("Hello.")), clock=clock, notify=[target]) as here:
+        await here.send()
+        await there.has(1)
+        text = (await scrape(here.parts, 0)).decode()
+        assert 'talaria_notify_waiting{target="0"} 1.0' in text
+        await moved_until(clock, there, 2)
+        await delivered(here)
+        text = (await scrape(here.parts, 0)).decode()
+    assert 'talaria_notify_deliveries_total{outcome="failed",target="0"} 1.0' in text
+    assert 'talaria_notify_deliveries_total{outcome="delivered",target="0"} 1.0' in text
+    assert 'talaria_notify_waiting{target="0"} 0.0' in text
+    said = "".join(capsys.readouterr())
+    assert "status 403" in said
+    assert "hidden" not in said
 
 
 async def moved_until(clock: FakeClock, there: Receiver, count: int) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from talaria.journal.index import AUDIT
@@ -191,3 +192,14 @@ async def test_links_that_have_long_been_over_are_forgotten() -> None:
 
         await eventually(gone, "the link being forgotten")
         says_nothing(await here.served.client.get(here.path), 404)
+
+
+async def test_a_fault_does_not_log_the_token(capsys: pytest.CaptureFixture[str]) -> None:
+    async with linked(store="memory://") as here:
+        index = here.served.runtime.parts.kit.store.index
+        rows = await index.find("link")
+        await index.put([msgspec.structs.replace(rows[0], data=b"broken")])
+        assert (await here.served.client.get(here.path)).status == 500
+    said = "".join(capsys.readouterr())
+    assert "request_failed" in said
+    assert here.path.rpartition("/")[2] not in said
