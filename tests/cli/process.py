@@ -156,9 +156,10 @@ def opened(url: str, method: str, path: str, body: Any, headers: dict[str, str])
         connection.close()
 
 
-def ask(url: str, path: str, body: Any = None) -> Answer:
+def ask(url: str, path: str, body: Any = None, token: str = "") -> Answer:
     """GET a path, or POST a body to it."""
-    with opened(url, "GET" if body is None else "POST", path, body, {}) as response:
+    given = {"Authorization": f"Bearer {token}"} if token else {}
+    with opened(url, "GET" if body is None else "POST", path, body, given) as response:
         headers = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, headers, response.read())
 

@@ -23,6 +23,7 @@ AUTH = {
         {"key": "sha256:" + hashlib.sha256(BOB.encode()).hexdigest().upper(), "user": "bob"},
     ],
 }
+TOKENS = {"kind": "jwt", "issuer": "https://id.test", "audience": "us", "claims": {"tenant": "org"}}
 PAGE = "https://app.example.com"
 
 
@@ -138,6 +139,19 @@ def test_no_key_shows_in_settings_or_parts() -> None:
 @pytest.mark.parametrize(
     ("auth", "says"),
     [
+        ({"kind": "jwt"}, "one without the other"),
+        ({"issuer": "https://id.test"}, "one without the other"),
+        (TOKENS | {"audience": ""}, "audience is missing"),
+        (TOKENS | {"audience": ["a", ""]}, "audience is missing"),
+        (TOKENS | {"claims": {}}, r"claims\.tenant or claims\.defaultTenant"),
+        (TOKENS | {"claims": {"tenant": ""}}, r"auth\.claims\.tenant"),
+        (TOKENS | {"issuer": "http://id.test"}, "issuer must be a URL of https"),
+        (TOKENS | {"issuer": "id.test"}, "issuer must be a URL of https"),
+        (TOKENS | {"jwksUrl": "http://id.test/keys"}, "jwksUrl must be a URL of https"),
+        (TOKENS | {"algorithms": ["HS256"]}, r"auth\.algorithms"),
+        (TOKENS | {"algorithms": ["none"]}, r"auth\.algorithms"),
+        (TOKENS | {"algorithms": list[str]()}, r"auth\.algorithms"),
+        (TOKENS | {"leeway": 3600}, r"auth\.leeway"),
         ({"kind": "keys"}, "one without the other"),
         ({"keys": [{"key": ALICE, "user": "a"}]}, "one without the other"),
         ({"kind": "keys", "keys": [{"key": ALICE, "user": "a"}, {"key": ALICE, "user": "b"}]}, r"keys\[1\]"),
@@ -149,15 +163,37 @@ def test_no_key_shows_in_settings_or_parts() -> None:
         ({"kind": "keys", "keys": [ALICE]}, r"auth.keys\[0\]"),
     ],
 )
-def test_a_wrong_list_of_keys_is_refused_and_no_key_is_told(auth: dict[str, object], says: str) -> None:
+def test_a_wrong_login_is_refused_and_no_key_is_told(auth: dict[str, object], says: str) -> None:
     with pytest.raises(ConfigurationError, match=says) as refused:
         read_settings({"auth": auth}, {})
     assert ALICE not in refused.value.message
 
 
-def test_a_public_address_needs_a_login() -> None:
+PUBLIC = ["0.0.0.0", "::", "", "127.1", "10.1.2.3", "fe80::1", "::ffff:0.0.0.0", "agents.example.com", "localhost.evil"]
+
+
+@pytest.mark.parametrize("host", PUBLIC)
+def test_a_public_address_needs_a_login(host: str) -> None:
     with pytest.raises(ConfigurationError, match=r"auth\.kind to keys"):
-        open_socket(Settings(server=ServerSettings(host="0.0.0.0", port=0)))
+        open_socket(Settings(server=ServerSettings(host=host, port=0)))
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"TALARIA_SERVER__HOST": "0.0.0.0"},
+        {"TALARIA_SERVER": "{host: '::', port: 0}"},
+        {"TALARIA_SERVER__HOST": "0.0.0.0", "TALARIA_AUTH": "{kind: none}"},
+        {"TALARIA_SERVER__HOST": "0.0.0.0", "TALARIA_AUTH__KIND": "none", "TALARIA_AUTH__KEYS": "[]"},
+    ],
+)
+def test_the_environment_does_not_lead_around_the_login(environ: dict[str, str]) -> None:
+    auth = {"auth": AUTH} if "TALARIA_AUTH" in " ".join(environ) else {}
+    with pytest.raises(ConfigurationError, match=r"auth\.kind to keys"):
+        open_socket(read_settings(auth, environ))
+
+
+def test_a_public_address_with_a_login_is_listened_on() -> None:
     settings = read_settings({"auth": AUTH, "server": {"host": "0.0.0.0", "port": 0}}, {})
     open_socket(settings).close()
 

@@ -16,7 +16,12 @@ OWNER = "key-of-alice"
 STRANGERS = {
     "another user of the tenant": {"key": "key-1", "tenant": "acme", "user": "carol"},
     "the same name in another tenant": {"key": "key-2", "tenant": "umbrella", "user": "alice"},
-    "another user of another tenant": {"key": "key-3", "tenant": "umbrella", "user": "dave", "roles": ["admin"]},
+    "another user of another tenant": {
+        "key": "key-3",
+        "tenant": "umbrella",
+        "user": "dave",
+        "roles": ["admin", "audit:read"],
+    },
     "a tenant whose name begins like it": {"key": "key-4", "tenant": "acme/alice", "user": "s"},
 }
 AUTH = {"kind": "keys", "keys": [{"key": OWNER, "tenant": "acme", "user": "alice"}, *STRANGERS.values()]}
@@ -94,6 +99,7 @@ PROBES: dict[str, Probe] = {
     "GET /ai-api/models": Probe(anybodys),
     "GET /ai-api/tools": Probe(anybodys),
     "GET /ai-api/agents": Probe(anybodys),
+    "GET /ai-api/audit": Probe(empty),
     "POST /ai-api/chat/cancel": Probe(missing, {"runId": "{parked}"}),
     "GET /ai-api/runs/{runId}": Probe(missing),
     "GET /ai-api/runs/{runId}/events": Probe(missing),

@@ -134,17 +134,22 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class OwnGrant:
-    """An agent of one's own in a run: the names of the tools that it may use itself, and the agents it may ask."""
+    """An agent of one's own in a run: the names of the tools that it may use itself, and the agents it may ask.
+
+    `barred`: the agents that it may not ask for this principal.
+    """
 
     spec: OwnSpec
     tools: tuple[str, ...]
     others: Mapping[str, Other]
+    barred: frozenset[str] = frozenset()
 
 
 def agent(declared: Any) -> OwnSpec:
     """Make an agent of a class, of which one object is made without arguments, or of an object.
 
-    It has `name`, `needs`, `initialize`, `invoke` and `destroy`; and `tools`, unless all that are registered are its.
+    It has `name`, `needs`, `initialize`, `invoke` and `destroy`; and `tools`, unless all that are registered are its;
+    and `roles`, unless everybody may use it.
 
     Raises:
         ConfigurationError: a member is missing, or a need unknown.
@@ -158,4 +163,4 @@ def agent(declared: Any) -> OwnSpec:
         if need not in PARTS:
             raise ConfigurationError(f"agent {kind} needs '{need}'; there are {listed(PARTS)}{hint(need, PARTS)}")
     tools = getattr(body, "tools", None) if "tools" in body.needs else ()
-    return OwnSpec(body.name, tools=tools, body=body)
+    return OwnSpec(body.name, tools=tools, roles=getattr(body, "roles", ()), body=body)

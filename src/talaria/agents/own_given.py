@@ -6,7 +6,7 @@ from typing import Any
 
 from talaria.agents.own_parts import Consent, Metrics, Reply, ToolReply
 from talaria.agents.own_turn import OwnTurn
-from talaria.core.errors import InvalidRequest, OutputInvalid
+from talaria.core.errors import Forbidden, InvalidRequest, OutputInvalid
 from talaria.core.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, UserMessage
 from talaria.ports.model import ToolSpec
 from talaria.tools.consent import CONSENT
@@ -91,6 +91,10 @@ class GivenAgents:
     async def ask(self, name: str, query: str) -> Reply:
         """See the part."""
         others = self._turn.own.others
+        if name in self._turn.own.barred:
+            if not self._turn.is_repeating:
+                self._turn.session.audit("agent.permission", "deny", subject=name, rule="agent.roles")
+            raise Forbidden(f"agents.ask: agent '{name}' asks for a role that this user does not have")
         if name not in others:
             raise InvalidRequest(f"agents.ask: no agent named '{name[:80]}' can be asked; there are {listed(others)}")
         other = others[name]

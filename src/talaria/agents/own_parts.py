@@ -97,6 +97,7 @@ class Agents(Protocol):
 
         Raises:
             ModelError: its model gave no answer.
+            Forbidden: the turn's principal has none of its roles.
             InvalidRequest: there is no such agent that has instructions and tools, and no `deps`.
             OutputInvalid: it came to no answer within the rounds of a run.
         """

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
+from talaria.auth.bearer import bearer
 from talaria.core.errors import Unauthenticated
 from talaria.core.principal import Principal
 
@@ -19,10 +20,7 @@ class KeyAuthenticator:
 
     async def authenticate(self, headers: Mapping[str, str]) -> Principal:
         """See the port."""
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not key.strip():
-            raise Unauthenticated("this server needs a key: send it in the header 'Authorization: Bearer …'")
-        given = hashlib.sha256(key.strip().encode()).digest()
+        given = hashlib.sha256(bearer(headers, "key").encode()).digest()
         found = [principal for known, principal in self._known if compare_digest(known, given)]  # always all of them
         if not found:
             raise Unauthenticated("this key is not known here")

@@ -96,7 +96,8 @@ def _approvals(settings: Settings, catalog: Catalog) -> Line:
 def _auth(settings: Settings) -> Line:
     if settings.auth.kind == "none":
         return Line("auth", False, "auth.kind is none: whoever reaches this machine's loopback sees everything")
-    return Line("auth", True, settings.auth.kind)
+    tokens = f": tokens of {settings.auth.issuer} for {_listed(settings.auth.audiences)}"
+    return Line("auth", True, settings.auth.kind + (tokens if settings.auth.kind == "jwt" else ""))
 
 
 def _cors(settings: Settings) -> Line:

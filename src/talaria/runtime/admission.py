@@ -45,6 +45,7 @@ class Admission:
         self._catalog = kit.catalog
         self._hub = kit.hub
         self._secrets = kit.secrets
+        self._audit = kit.audit
         self._engine = engine
         self._routes = make_routes(kit.settings.models)
 
@@ -53,12 +54,15 @@ class Admission:
 
         Raises:
             InvalidRequest: a field is wrong; it is named.
-            Forbidden: the request speaks for another user.
+            Forbidden: the request speaks for another user, or wants an agent that asks for a role.
             Conflict: the session is busy (whenBusy reject), or the idempotency key belongs to another request.
             Overloaded: no place to run or to wait.
         """
         principal = speaker(principal, request.user_id)
         agent = self._catalog.agent(request.agent)
+        if not agent.admits(principal):
+            await self._audit.record(principal, "agent.permission", "deny", subject=agent.name, rule="agent.roles")
+            raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have{_or_name(request)}")
         body = self._body(request, principal, agent)
         run_id = run_id or new_id("run")
         key = session_key(request, principal, run_id)
@@ -207,6 +211,10 @@ class Admission:
         short = too_short(request.tool_context)
         if short:
             _log.warning("secrets_too_short", names=list(short), effect="their values cannot be masked")
+
+
+def _or_name(request: ChatRequest) -> str:
+    return "; name another one (GET /ai-api/agents)" if request.agent is None else ""
 
 
 def speaker(principal: Principal, user_id: str | int | None) -> Principal:

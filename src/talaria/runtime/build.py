@@ -22,6 +22,8 @@ from talaria.notify.target import Target
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
 from talaria.runtime.admission import Admission
+from talaria.runtime.audit import Audit
+from talaria.runtime.audit_log import AuditLog
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
@@ -60,6 +62,7 @@ class Parts:
     admission: Admission
     desk: Desk
     lookup: Lookup
+    audit_log: AuditLog
     deletion: Deletion
     retention: Retention
     threads: ThreadPool
@@ -144,7 +147,8 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
+    audit = Audit(store, clock, settings.auth.home)
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets(), audit)
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     means = Means(
@@ -190,6 +194,7 @@ async def build(plan: Plan) -> Parts:
         admission=Admission(kit, engine),
         desk=desk,
         lookup=lookup,
+        audit_log=AuditLog(kit),
         deletion=Deletion(kit, engine, lookup, transcripts),
         retention=Retention(kit, engine, lookup, transcripts),
         threads=threads,

@@ -72,7 +72,7 @@ class Catalog:
             return next(iter(self._agents.values()), AgentSpec(DEFAULT_AGENT))
         if name in self._agents:
             return self._agents[name]
-        if name == DEFAULT_AGENT:
+        if name == DEFAULT_AGENT and not any(agent.roles for agent in self.agents):
             return AgentSpec(DEFAULT_AGENT)
         raise InvalidRequest(f"no agent named '{name[:80]}'{suggestion(name, self._agents)}")
 
@@ -108,7 +108,7 @@ def load_catalog(
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
-        catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools))
+        catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools, roles=tuple(each.roles)))
     for agent in (*agents, *brought):
         catalog.add_agent(agent)
     for agent in catalog.agents:

@@ -7,7 +7,7 @@ from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
-from talaria.core.errors import SecretsLost
+from talaria.core.errors import Forbidden, SecretsLost
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
@@ -60,9 +60,12 @@ class CatalogGrants:
 
         Raises:
             InvalidRequest: the agent or a tool is not registered (any more).
+            Forbidden: the principal may not use the agent (any more).
             SecretsLost: the run came with secrets, and they died with an earlier process.
         """
         agent = self._catalog.agent(turn.agent)
+        if not agent.admits(principal):  # its roles are others than when the turn was admitted
+            raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have")
         secrets = self._secrets.get(turn.run)
         if turn.secrets and secrets is None:
             names = ", ".join(turn.secrets)
@@ -70,7 +73,7 @@ class CatalogGrants:
         tools = self._tools(agent, turn.tools)
         own = None
         if isinstance(agent, OwnSpec):
-            own, tools = self._own(agent, turn, tools)
+            own, tools = self._own(agent, turn, tools, principal)
         return Granted(
             tools,
             secrets=secrets,
@@ -81,18 +84,21 @@ class CatalogGrants:
             own=own,
         )
 
-    def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools) -> tuple[OwnGrant, Tools]:
+    def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools, principal: Principal) -> tuple[OwnGrant, Tools]:
         """What an agent of one's own is granted, and the run's tools: also those that its parts go through."""
-        needs, others = spec.agent.needs, dict[str, Other]()
+        needs, others, barred = spec.agent.needs, dict[str, Other](), set[str]()
         known = {tool.name: tool for tool in tools}
         for each in self._catalog.agents if "agents" in needs else ():
-            if not isinstance(each, OwnSpec) and each.deps is None:
+            if not each.admits(principal):
+                barred.add(each.name)
+            elif not isinstance(each, OwnSpec) and each.deps is None:
                 its = {tool.name: tool for tool in self._tools(each, turn.tools)}
                 others[each.name] = Other(each.model, system_prompt(self._harness, each.instructions, ""), tuple(its))
                 known |= its
         if "approvals" in needs:
             known[CONSENT.name] = CONSENT
-        return OwnGrant(spec, tuple(tool.name for tool in tools), others), tuple(known.values())
+        its_own = tuple(tool.name for tool in tools)
+        return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
         chosen = self._catalog.tools(agent, allow)

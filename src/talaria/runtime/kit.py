@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from talaria.live.hub import Hub
 from talaria.ports.clock import Clock
 from talaria.ports.store import Store
+from talaria.runtime.audit import Audit
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.secrets import Secrets
@@ -24,3 +25,4 @@ class Kit:
     hub: Hub
     outcomes: Outcomes
     secrets: Secrets
+    audit: Audit

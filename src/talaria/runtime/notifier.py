@@ -14,7 +14,7 @@ from talaria.ports.journal import Index
 from talaria.ports.model import Transport
 from talaria.runtime.kit import Kit
 from talaria.runtime.links import Links
-from talaria.runtime.settings import NotifySettings
+from talaria.runtime.notify_settings import NotifySettings
 from talaria.tools.nearest import suggestion
 
 AT_ONCE = 1_000

@@ -30,9 +30,9 @@ def tools(kit: Kit, principal: Principal) -> dict[str, Any]:
     return {"tools": [_tool(each, each.name in kit.settings.approval.required_tools) for each in offered]}
 
 
-def agents(kit: Kit) -> dict[str, Any]:
-    """The agents, the default one first."""
-    every = kit.catalog.agents or (kit.catalog.agent(None),)
+def agents(kit: Kit, principal: Principal) -> dict[str, Any]:
+    """The agents that this principal may use, the default one first."""
+    every = [each for each in kit.catalog.agents or (kit.catalog.agent(None),) if each.admits(principal)]
     return {"agents": [{"name": each.name} | ({"modelName": each.model} if each.model else {}) for each in every]}
 
 

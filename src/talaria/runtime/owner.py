@@ -11,7 +11,7 @@ from talaria.agents.decide import Stop
 from talaria.agents.loop import Ended, drive, finish
 from talaria.agents.open_run import Granted, Means, OpenRun
 from talaria.agents.prompt import sent_at
-from talaria.core.errors import InvalidRequest, JournalError, SecretsLost
+from talaria.core.errors import Forbidden, InvalidRequest, JournalError, SecretsLost
 from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
@@ -42,6 +42,7 @@ class Grants(Protocol):
 
         Raises:
             InvalidRequest: its agent or tools are no longer there.
+            Forbidden: its agent is for others by now.
             SecretsLost: it needs secrets that are gone.
         """
         ...
@@ -180,8 +181,10 @@ class Owner:
                 session.has_no_mail()
             self.session = session
             return await drive(session)
-        except (InvalidRequest, SecretsLost) as error:
+        except (Forbidden, InvalidRequest, SecretsLost) as error:
             bare = session or OpenRun(self._means, writer, live, Granted())
+            if isinstance(error, Forbidden):
+                bare.audit("agent.permission", "deny", subject=run.turn.agent, rule="agent.roles")
             await finish(bare, Stop(error=error.code, message=error.message))
             return Ended.FINISHED
         except JournalError:

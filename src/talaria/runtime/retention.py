@@ -1,10 +1,10 @@
-"""Retention: sessions go some time after their last turn, with everything that hangs on them."""
+"""Retention: sessions go some time after their last turn, with all that hangs on them; decisions by their own age."""
 
 import structlog
 
 from talaria.core.ids import SessionKey
-from talaria.journal.index import SESSION, TURN, WAKE
-from talaria.ports.journal import Put
+from talaria.journal.index import AUDIT, SESSION, TURN, WAKE
+from talaria.ports.journal import Drop, Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import milliseconds
 from talaria.runtime.kit import Kit
@@ -17,6 +17,8 @@ PAUSE = 1.0
 """Seconds after a sweep that has left some for the next."""
 BATCH = 100
 """How many sessions one sweep deletes at most, of each kind: the store has other work."""
+AUDIT_BATCH = 1_000
+"""How many decisions one sweep deletes at most."""
 
 _log = structlog.get_logger("talaria.retention")
 
@@ -31,6 +33,7 @@ class Retention:
         self._lookup = lookup
         self._transcripts = transcripts
         self._age = milliseconds(kit.settings.sessions.retention)
+        self._audit_age = milliseconds(kit.settings.audit.retention)
 
     async def watch(self) -> None:
         """Sweep for ever."""
@@ -40,13 +43,24 @@ class Retention:
 
     async def sweep(self) -> bool:
         """Delete what is old enough, oldest first, up to a bound; return whether that was all."""
+        is_done = await self._sweep_audit()
         if self._age is None:
-            return True
+            return is_done
         until = self._clock.now() - self._age
         counts = [await self._sweep_kind(kind, until) for kind in (SESSION, TURN)]
         if any(counts):
             _log.info("sessions_deleted", sessions=counts[0], turns_without_memory=counts[1])
-        return max(counts) < BATCH
+        return is_done and max(counts) < BATCH
+
+    async def _sweep_audit(self) -> bool:
+        """Decisions have an age of their own, whatever becomes of the sessions."""
+        if self._audit_age is None:
+            return True
+        rows = await self._store.index.due(AUDIT, self._clock.now() - self._audit_age, AUDIT_BATCH)
+        if rows:
+            await self._store.index.put([Drop(AUDIT, row.key) for row in rows])
+            _log.info("audit_rows_deleted", rows=len(rows))
+        return len(rows) < AUDIT_BATCH
 
     async def _sweep_kind(self, kind: str, until: int) -> int:
         kept, gone = set[str](), 0

@@ -3,23 +3,12 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, field_validator
 
-from talaria.auth.keys import HASHED, digest
 from talaria.models.mapped.mapping import ProtocolMapping
-from talaria.notify.notice import Event
-from talaria.notify.standard import secret_key
-
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(ge=1)]
-Identity = Annotated[str, Field(min_length=1, max_length=256)]
-
-
-class Section(BaseModel):
-    """A part of the configuration: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+from talaria.runtime.auth_settings import AuthSettings
+from talaria.runtime.notify_settings import NotifySettings
+from talaria.runtime.section import Count, Identity, Positive, Section
 
 
 class ServerSettings(Section):
@@ -119,12 +108,13 @@ class PromptSettings(Section):
 
 
 class AgentSettings(Section):
-    """An agent; `tools` absent means all registered tools."""
+    """An agent; `tools` absent means all registered tools. `roles`: who has none of them may not use it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     model: str = ""
     instructions: str = ""
     tools: list[str] | None = None
+    roles: list[Identity] = []
 
 
 class ApprovalSettings(Section):
@@ -149,37 +139,6 @@ class LimitSettings(Section):
     threads: Count = 32
 
 
-class KeySettings(Section):
-    """Whose key it is. `key` may be `sha256:` and the digest of the key in hexadecimal digits."""
-
-    key: Annotated[str, Field(pattern=r"^[!-~]+$")] = Field(repr=False)
-    tenant: Identity = "default"
-    user: Identity
-    roles: list[str] = []
-
-    @field_validator("key")
-    @classmethod
-    def _only_its_digest(cls, key: str) -> str:
-        return HASHED + digest(key).hex()
-
-
-class AuthSettings(Section):
-    """Login: none (loopback only), or keys: everybody has one and sends it as `Authorization: Bearer …`."""
-
-    kind: Literal["none", "keys"] = "none"
-    keys: list[KeySettings] = []
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "AuthSettings":
-        if (self.kind == "keys") != bool(self.keys):
-            raise ValueError("kind 'keys' and a list of keys go together; there is one without the other")
-        digests = [digest(each.key) for each in self.keys]
-        twice = [at for at, each in enumerate(digests) if each in digests[:at]]
-        if twice:
-            raise ValueError(f"keys[{twice[0]}] has a key that stands before it already; everybody needs their own")
-        return self
-
-
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -192,47 +151,17 @@ class SessionSettings(Section):
     retention: Positive | None = 90 * 24 * 3600
 
 
+class AuditSettings(Section):
+    """How many seconds decisions stay in the audit; None: for ever."""
+
+    retention: Positive | None = None
+
+
 class TelemetrySettings(Section):
     """Logs, and a folder for transcripts of every round."""
 
     logs: Literal["console", "json"] = "console"
     transcripts: str | None = None
-
-
-class ApproverSettings(Section):
-    """Who decides through the links that are sent."""
-
-    user: Identity
-    roles: list[str] = []
-
-
-class NotifySettings(Section):
-    """What is told to an address outside, and how. `secret` signs; the address may be a key itself.
-
-    `agents`: only of runs of these. `approver`: who the link is for; absent: the run's own user.
-    """
-
-    on: Annotated[list[Event], Field(min_length=1)]
-    url: str = Field(repr=False)
-    secret: str = Field(default="", repr=False)
-    format: Literal["json", "feishu", "dingtalk", "wecom", "slack"] = "json"
-    agents: Annotated[list[str], Field(min_length=1)] | None = None
-    approver: ApproverSettings | None = None
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "NotifySettings":
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("its url must be an http or https address")
-        if self.format == "json" and not self.secret:
-            raise ValueError("format 'json' is signed: it needs a secret, such as whsec_ and 32 random bytes in base64")
-        if self.format in ("wecom", "slack") and self.secret:
-            raise ValueError(f"format '{self.format}' signs nothing: its url is the key; leave the secret out")
-        try:
-            secret_key(self.secret)
-        except ValueError:
-            raise ValueError("what stands behind whsec_ in its secret must be base64") from None
-        return self
 
 
 class Settings(Section):
@@ -250,6 +179,7 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
+    audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     notify: list[NotifySettings] = []
     plugins: list[str] = []

@@ -153,6 +153,29 @@ class AgentList(Answer):
     agents: list[AgentView]
 
 
+class AuditEntry(Answer):
+    """A decision. `userId` is whom it concerns, `by` the person who decided, where one did."""
+
+    action: str
+    outcome: str
+    at: str
+    user_id: str = ""
+    subject: str = ""
+    rule: str = ""
+    by: str = ""
+    detail: str = ""
+    session_id: str = ""
+    run_id: str = ""
+    tool_call_id: str = ""
+
+
+class AuditPage(Answer):
+    """A page of decisions, newest first. `next` is the cursor of the page after it."""
+
+    entries: list[AuditEntry]
+    next: str = ""
+
+
 class Health(Answer):
     """How the server is."""
 

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from talaria.core.errors import NotFound
+from talaria.core.errors import NotFound, Unauthenticated
 from talaria.core.principal import Principal
 from talaria.runtime.login import make_authenticator
 from talaria.runtime.runtime import Runtime
@@ -33,7 +33,7 @@ class Application:
         self.streams = Streams(runtime.settings.server)
         self._hosts = Hosts(runtime.settings)
         self._cors = Cors(runtime.settings.server.cors)
-        self._login = make_authenticator(runtime.settings.auth)
+        self._login = make_authenticator(runtime.settings.auth, self._now)
         self._router = Router(_routes(self._call, self._cors), redirect_slashes=False, default=self._unknown)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,8 +55,20 @@ class Application:
         self.streams.end_all()
 
     async def _call(self, request: Request, endpoint: Endpoint) -> Call:
-        who = NOBODY if endpoint.is_public else await self._login.authenticate(request.headers)
+        who = NOBODY if endpoint.is_public else await self._who(request)
         return Call(request, self._runtime.parts, self.streams, who)
+
+    def _now(self) -> int:
+        return self._runtime.parts.kit.clock.now()
+
+    async def _who(self, request: Request) -> Principal:
+        try:
+            return await self._login.authenticate(request.headers)
+        except Unauthenticated as error:
+            if request.headers.get("authorization"):
+                where = request.client.host if request.client else "an unknown address"
+                await self._runtime.parts.kit.audit.login_refused(f"{error.message}; from {where}")
+            raise
 
     async def _unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope["path"])

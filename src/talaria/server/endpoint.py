@@ -8,7 +8,7 @@ import structlog
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from talaria.core.errors import InternalError, TalariaError
@@ -40,9 +40,10 @@ _log = structlog.get_logger("talaria.server")
 class Endpoint:
     """One method of one path.
 
-    `answer` is the model of a JSON answer, `text` the media type of another one, `problems` are codes of what may go
-    wrong, `query` are parameters with what they mean. `resumes`: a stream that begins after an event id.
-    `is_public`: it asks for no login. `pages`: statuses, besides the good one, that have a page for people.
+    `answer` is the model of a JSON answer, `text` the media type of another one (where both are, the client chooses),
+    `problems` are codes of what may go wrong, `query` are parameters with what they mean. `resumes`: a stream that
+    begins after an event id. `is_public`: it asks for no login. `pages`: statuses,
+    besides the good one, that have a page for people.
     """
 
     method: str
@@ -81,6 +82,8 @@ class Resource:
         answer = await self._answer(request)
         if request.method == "HEAD" and isinstance(answer, EventStream):
             answer = answer.head()
+        elif request.method == "HEAD" and isinstance(answer, StreamingResponse):
+            answer = Response(headers=answer.headers)
         answer.headers.update(self._cors(request))
         await answer(scope, receive, send)
 

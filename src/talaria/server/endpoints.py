@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, chat, decide_page, health, metrics, offers, runs, sessions
+from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, runs, sessions
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -19,6 +19,16 @@ PAGE = {
     "cursor": "`next` of the page before",
     "limit": "sessions in a page, 1 to 200",
     "search": "only sessions with all of these words in their ids or the beginning of their first message",
+}
+DECISIONS = {
+    "cursor": "`next` of the page before",
+    "limit": "decisions in a page, 1 to 200",
+    "format": "`json` or `jsonl`, instead of an Accept header",
+    "action": "only about this, such as `agent.permission`",
+    "outcome": "only with this outcome, such as `deny`",
+    "user": "only what concerns this user; others than yourself need the role `audit:read`",
+    "from": "only since this time, ISO 8601",
+    "to": "only before this time, ISO 8601",
 }
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
@@ -144,7 +154,19 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/ai-api/tools", offers.tools, "List the tools that you may call", answer=answers.ToolList, query=USER
     ),
-    Endpoint("GET", "/ai-api/agents", offers.agents, "List the agents", answer=answers.AgentList),
+    Endpoint(
+        "GET", "/ai-api/agents", offers.agents, "List the agents that you may use", answer=answers.AgentList, query=USER
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/audit",
+        audit.audit,
+        "List decisions that were made, newest first; as JSON lines all of them",
+        answer=answers.AuditPage,
+        text=audit.LINES,
+        query=DECISIONS | USER,
+        problems=("invalid_request", "forbidden"),
+    ),
     Endpoint("GET", "/healthz", health.healthz, "The process lives", answer=answers.Health, is_public=True),
     Endpoint(
         "GET",

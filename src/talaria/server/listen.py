@@ -42,7 +42,8 @@ def open_socket(settings: Settings) -> socket.socket:
     if settings.auth.kind == "none" and not is_loopback(host):
         raise ConfigurationError(
             f"server.host: '{host}' can be reached from outside, and auth.kind is none; set auth.kind to keys and give "
-            "everybody one (auth.keys), or listen on 127.0.0.1 and put whatever authenticates in front of it there"
+            "everybody one (auth.keys), or to jwt, or listen on 127.0.0.1 and put whatever authenticates in front of "
+            "it there"
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

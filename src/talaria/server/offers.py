@@ -17,5 +17,5 @@ async def tools(call: Call) -> Response:
 
 
 async def agents(call: Call) -> Response:
-    """The agents."""
-    return reply(offers.agents(call.parts.kit))
+    """The agents that the principal may use."""
+    return reply(offers.agents(call.parts.kit, call.principal))

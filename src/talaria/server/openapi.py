@@ -68,17 +68,17 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
         response["headers"] = {name: {"schema": {"type": "string"} | const} for name, const in fixed.items()}
         stream = {"schema": {"type": "string"}, "x-event": {"$ref": f"{REF}ChatEvent"}}
         response["content"] = {"text/event-stream": stream}
-    elif endpoint.text:
-        response["content"] = {endpoint.text: {"schema": {"type": "string"}}}
-    elif endpoint.answer is not None:
-        response["content"] = {"application/json": _ref(endpoint.answer)}
+    elif endpoint.text or endpoint.answer is not None:
+        text = {endpoint.text: {"schema": {"type": "string"}}} if endpoint.text else {}
+        json = {"application/json": _ref(endpoint.answer)} if endpoint.answer is not None else {}
+        response["content"] = json | text
     return response
 
 
 def _problems(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     statuses = {STATUS[code]: code for code in (*endpoint.problems, "internal")}
     if login:
-        statuses[401] = "unauthenticated"
+        statuses |= {401: "unauthenticated", 503: "overloaded"}
     if "userId" in endpoint.query:
         statuses[403] = "forbidden"
     if endpoint.body is not None:
