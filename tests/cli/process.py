@@ -142,9 +142,7 @@ class Stream:
 
 
 @contextmanager
-def _response(
-    url: str, method: str, path: str, body: Any, headers: dict[str, str]
-) -> Generator[http.client.HTTPResponse]:
+def opened(url: str, method: str, path: str, body: Any, headers: dict[str, str]) -> Generator[http.client.HTTPResponse]:
     base = urlsplit(url)
     connection = http.client.HTTPConnection(base.netloc, timeout=LIMIT)
     data = None if body is None else json.dumps(body)
@@ -161,7 +159,7 @@ def _response(
 def ask(url: str, path: str, body: Any = None, token: str = "") -> Answer:
     """GET a path, or POST a body to it."""
     given = {"Authorization": f"Bearer {token}"} if token else {}
-    with _response(url, "GET" if body is None else "POST", path, body, given) as response:
+    with opened(url, "GET" if body is None else "POST", path, body, given) as response:
         headers = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, headers, response.read())
 
@@ -169,12 +167,12 @@ def ask(url: str, path: str, body: Any = None, token: str = "") -> Answer:
 @contextmanager
 def chat(url: str, query: str = "Hello", **fields: Any) -> Generator[Stream]:
     """Open the stream of a turn."""
-    with _response(url, "POST", "/ai-api/chat/stream", {"query": query} | fields, {}) as response:
+    with opened(url, "POST", "/ai-api/chat/stream", {"query": query} | fields, {}) as response:
         yield Stream(response)
 
 
 @contextmanager
 def resume(url: str, run_id: str, after: str) -> Generator[Stream]:
     """Open the stream of a run after an event id."""
-    with _response(url, "GET", f"/ai-api/runs/{run_id}/events", None, {"Last-Event-ID": after}) as response:
+    with opened(url, "GET", f"/ai-api/runs/{run_id}/events", None, {"Last-Event-ID": after}) as response:
         yield Stream(response)

@@ -38,7 +38,8 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
         "    return order\n"
     )
     route = {"prefix": "gpt", "baseUrl": "http://me:secret@127.0.0.1:9/v1", "apiKey": "sk-hidden-hidden"}
-    config = {"models": [route], "plugins": ["shop"], "store": {"url": "memory://"}}
+    told = {"on": ["finish"], "url": "https://u:secret@chat.example/hidden", "secret": "hidden"}
+    config = {"models": [route], "plugins": ["shop"], "store": {"url": "memory://"}, "notify": [told]}
     with talaria(tmp_path, config) as server:
         url = server.url()
     said = dict(line.strip().split(maxsplit=1) for line in server.errors.splitlines())
@@ -47,6 +48,7 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
     assert said["tools"] == "on   1 of shop: refund"
     assert said["approvals"] == "on   refund; an answer is waited for 300 s"
     assert said["auth"].startswith("off  auth.kind is none")
+    assert said["notify"] == "on   json at chat.example: finish; links that decide: none, server.publicUrl is not set"
     assert said["metrics"] == f"on   {url}/metrics"
     assert "hidden" not in server.errors
     assert "secret" not in server.errors

@@ -131,6 +131,7 @@ FULL: list[AnyEntry] = [
         arguments='{"x":2}',
         comment="no",
         remember=True,
+        via="link",
     ),
     AnswerRejected(
         run="run_1", at=8, round=1, problem="too much", feedback="Too much!", rewind=(4, 3, 2, 1), call_id="call_1"

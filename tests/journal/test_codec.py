@@ -96,7 +96,7 @@ TURN = TurnBody(
     digest="abc",
     output=OutputSpec({"type": "object"}, "final_answer"),
 )
-DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True)
+DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link")
 
 
 def test_letters_of_one_question_or_run_have_one_key() -> None:

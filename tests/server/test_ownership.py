@@ -36,7 +36,7 @@ class Owned(NamedTuple):
     question: str
 
     async def ask(self, key: str, method: str, path: str, body: dict[str, str] | None = None) -> Reply:
-        path = path.format(runId=self.run, sessionId="s")
+        path = path.format(runId=self.run, sessionId="s", token=self.question)
         if body is not None:
             body = {name: value.format(parked=self.parked, question=self.question) for name, value in body.items()}
         return await self.served.client.request(method, path, json=body, headers={"authorization": f"Bearer {key}"})
@@ -60,6 +60,10 @@ async def owned() -> AsyncGenerator[Owned]:
 
 def missing(answer: Reply) -> None:
     assert (answer.status, answer.json["code"]) == (404, "not_found")
+
+
+def no_page(answer: Reply) -> None:
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
 
 def empty(answer: Reply) -> None:
@@ -93,6 +97,8 @@ PROBES: dict[str, Probe] = {
     "POST /ai-api/chat/stream": Probe(new, {"query": "Hi", "sessionId": "s", "idempotencyKey": "once"}),
     "POST /ai-api/chat/approval": Probe(missing, {"requestId": "{question}", "decision": "APPROVE"}),
     "GET /ai-api/approvals": Probe(empty),
+    "GET /ai-api/decide/{token}": Probe(no_page),
+    "POST /ai-api/decide/{token}": Probe(no_page, query="?decision=approve"),
     "GET /metrics": Probe(anybodys),
     "GET /ai-api/models": Probe(anybodys),
     "GET /ai-api/tools": Probe(anybodys),

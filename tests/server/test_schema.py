@@ -106,7 +106,7 @@ def makes_sense(endpoint: Endpoint, kind: str) -> bool:
     """Whether there is something to get wrong, or something to name that is still there afterwards."""
     if kind == "of what is there":
         return "{" in endpoint.path and endpoint.method == "GET"
-    return kind == "valid" or endpoint.body is not None or bool(endpoint.query) or "{" in endpoint.path
+    return kind == "valid" or endpoint.body is not None or bool(endpoint.query)
 
 
 KINDS = ("valid", "invalid", "of what is there")

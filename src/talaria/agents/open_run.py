@@ -29,8 +29,9 @@ from talaria.journal.entries import (
     VariableSet,
 )
 from talaria.journal.fold import QUOTA
+from talaria.journal.index import index
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
-from talaria.journal.session import SessionWriter
+from talaria.journal.session import Rows, SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.ports.clock import Clock
@@ -59,7 +60,7 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What this process lends to every run. `chain` is what every tool call goes through."""
+    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries."""
 
     clock: Clock
     store: Store
@@ -70,6 +71,7 @@ class Means:
     metrics: Metrics
     recorder: Recorder | None = None
     quotas: Quotas | None = None
+    rows: Rows = index
     tasks: TaskPool = field(default_factory=TaskPool)
 
 
@@ -269,6 +271,7 @@ class OpenRun:
             arguments=body.arguments,
             comment=body.comment,
             remember=body.remember,
+            via=body.via,
         )
         self.record(entry, consumed=[letter.key])
         self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)

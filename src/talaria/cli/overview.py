@@ -38,6 +38,7 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _limits(settings),
         _quotas(settings),
         _transcripts(settings),
+        _notify(settings),
         Line("metrics", True, f"{url}/metrics"),
         Line("api", True, f"{url}/openapi.json describes it"),
     )
@@ -135,6 +136,14 @@ def _transcripts(settings: Settings) -> Line:
     if settings.telemetry.transcripts is None:
         return Line("transcripts", False, "telemetry.transcripts names no folder")
     return Line("transcripts", True, settings.telemetry.transcripts)
+
+
+def _notify(settings: Settings) -> Line:
+    if not settings.notify:
+        return Line("notify", False, "notify names no address")
+    links = settings.server.public_url or "none, server.publicUrl is not set"
+    told = [f"{each.format} at {urlsplit(each.url).hostname}: {' '.join(each.on)}" for each in settings.notify]
+    return Line("notify", True, f"{_listed(told)}; links that decide: {links}")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -195,7 +195,7 @@ class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"
 
 
 class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
-    """The question has its answer; anything but approved or edited is a refusal."""
+    """The question has its answer; anything but approved or edited is a refusal. `via`: a `link` that was sent."""
 
     request_id: str
     call_id: str
@@ -204,6 +204,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     arguments: str = ""
     comment: str = ""
     remember: bool = False
+    via: str = ""
 
 
 class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):

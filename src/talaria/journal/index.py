@@ -143,7 +143,14 @@ def _decided(state: SessionState, entry: ApprovalResolved) -> Put:
     call = state.run.calls.get(entry.call_id) if state.run is not None else None
     name = call.call.name if call is not None else ""
     row = AuditRow(
-        "approval", entry.outcome, name, by=entry.by, detail=entry.comment, run=entry.run, call_id=entry.call_id
+        "approval",
+        entry.outcome,
+        name,
+        rule=entry.via,
+        by=entry.by,
+        detail=entry.comment,
+        run=entry.run,
+        call_id=entry.call_id,
     )
     return audit_row(state.path, state.scope, state.seq, entry.at, row)
 

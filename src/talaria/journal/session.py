@@ -17,6 +17,9 @@ PAGE = 5_000
 SOON = 0.001
 """Seconds for which what nobody waits for may wait for company: one append, and one sync, for all of it."""
 
+Rows = Callable[[SessionState, AnyEntry], list[IndexRow]]
+"""Makes the index rows of an entry; the state is the one right after it."""
+
 Publish = Callable[[Sequence[tuple[int, AnyEntry]]], None]
 """Called with (seq, entry) of what has just become durable, in order."""
 
@@ -43,12 +46,13 @@ class SessionWriter:
     this epoch: no two messages of a session have the same (epoch, attempt).
     """
 
-    def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish) -> None:
+    def __init__(self, journal: Journal, state: SessionState, epoch: int, publish: Publish, rows: Rows = index) -> None:
         self.state = state
         self.epoch = epoch
         self.attempts = 0
         self._journal = journal
         self._publish = publish
+        self._rows_of = rows
         self._durable = state.seq
         self._gathered: _Gathered | None = None
         self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
@@ -71,7 +75,7 @@ class SessionWriter:
             gathered.encoded.append(data)
             if blob is not None:
                 gathered.blobs += (blob,)
-            for row in index(self.state, entry):
+            for row in self._rows_of(self.state, entry):
                 gathered.rows[row.kind, row.key] = row
         gathered.consumed += tuple(consumed)
 

@@ -33,7 +33,8 @@ class AioHttpTransport:
         A connection that its server closed while it was idle is no failure (llama.cpp does so without a word): where
         the server has answered before, the call is made again.
         """
-        repeats = REPEATS if call.url in self._answered else 0
+        place = call.url.partition("?")[0]  # a query may be another one each time
+        repeats = REPEATS if place in self._answered else 0
         while True:
             try:
                 response = await self._open().request(
@@ -49,7 +50,7 @@ class AioHttpTransport:
                     repeats -= 1
                     continue
                 raise _unavailable(error, call.url) from None
-            self._answered.add(call.url)
+            self._answered.add(place)
             return _Reply(response, call.url)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """Putting the parts together: the one place that knows which adapter stands behind which port."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,19 +10,22 @@ from talaria.agents.open_run import Means
 from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished
+from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
 from talaria.models.call_limits import CallLimits
 from talaria.models.dialects import make_dialect
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
+from talaria.notify.outbox import Outbox
+from talaria.notify.target import Target
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
 from talaria.quotas.rules import Rules
 from talaria.runtime.admission import Admission
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
-from talaria.runtime.catalog import Catalog, load_catalog
+from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
 from talaria.runtime.desk import Desk
@@ -30,7 +33,9 @@ from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import Expiry
 from talaria.runtime.grants import CatalogGrants
 from talaria.runtime.kit import Kit
+from talaria.runtime.links import Links
 from talaria.runtime.lookup import Lookup
+from talaria.runtime.notifier import Notifier, make_targets
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.quota_rules import make_rules
@@ -70,6 +75,14 @@ class Parts:
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
+    links: Links
+    notifier: Notifier | None
+
+    @property
+    def listeners(self) -> list[Callable[[], Awaitable[None]]]:
+        """What goes on beside runs for as long as the runtime is open."""
+        couriers = self.notifier.couriers if self.notifier is not None else []
+        return [self.retention.watch, self.usage_sums.watch, self.links.watch, *(each.watch for each in couriers)]
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -80,6 +93,8 @@ class Parts:
             await asyncio.to_thread(self.transcripts.close)
         if self.gateway is not None:
             await self.gateway.close()
+        if self.notifier is not None:
+            await self.notifier.close()
         await self.kit.store.close()
 
 
@@ -95,6 +110,7 @@ class Plan:
     routes: list[Route]
     dialects: dict[str, Dialect]
     quotas: Rules | None
+    targets: list[Target]
 
 
 def plan(
@@ -122,8 +138,10 @@ def plan(
         return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
+    targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
     clock = clock or SystemClock(settings.server.timezone)
-    return Plan(settings, clock, catalog, grants, model, routes, dialects, make_rules(settings.quotas, catalog))
+    rules = make_rules(settings.quotas, catalog)
+    return Plan(settings, clock, catalog, grants, model, routes, dialects, rules, targets)
 
 
 async def build(plan: Plan) -> Parts:
@@ -153,6 +171,7 @@ async def build(plan: Plan) -> Parts:
         metrics=kit.metrics,
         recorder=transcripts,
         quotas=quotas,
+        rows=Outbox(plan.targets).rows if plan.targets else index,
     )
     grants = plan.grants(kit.secrets)
     labels = model_labels(plan.routes)
@@ -162,6 +181,8 @@ async def build(plan: Plan) -> Parts:
     def watch(state: SessionState, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         counts.watch(placed)
         engine.watch(placed)
+        if notifier is not None:
+            notifier.watch(placed)
         if transcripts is not None:
             transcripts.entries(state.key, placed)
         for _, entry in placed:
@@ -179,11 +200,14 @@ async def build(plan: Plan) -> Parts:
 
     engine = Engine(kit, make_owner)
     lookup = Lookup(kit)
+    desk = Desk(kit, lookup)
+    links = Links(kit, desk)
+    notifier = Notifier(kit, plan.targets, make_transport(), links) if plan.targets else None
     return Parts(
         kit=kit,
         engine=engine,
         admission=Admission(kit, engine, quotas),
-        desk=Desk(kit, lookup),
+        desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
         deletion=Deletion(kit, engine, lookup, transcripts),
@@ -193,6 +217,8 @@ async def build(plan: Plan) -> Parts:
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,
+        links=links,
+        notifier=notifier,
     )
 
 

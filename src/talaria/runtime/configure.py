@@ -15,6 +15,8 @@ from talaria.tools.nearest import suggestion
 
 DEFAULT_FILE = "talaria.yaml"
 PREFIX = "TALARIA_"
+_SECRET = re.compile("key|secret|notify.*url", re.IGNORECASE)
+"""Keys whose values are not shown."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -88,6 +90,8 @@ class _Loader(yaml.SafeLoader):
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
+        if key_node.tag == "tag:yaml.org,2002:bool":
+            key_node.tag = "tag:yaml.org,2002:str"  # YAML 1.1 takes the key `on` for true
         key = loader.construct_object(key_node)  # pyright: ignore[reportUnknownMemberType]
         if key in seen:
             raise yaml.MarkedYAMLError(None, None, f"the key '{key}' stands there twice", key_node.start_mark)
@@ -148,9 +152,7 @@ def _explain(item: Any, model: type[BaseModel]) -> str:
         return f"{at}: there is no such key{suggestion(str(item['loc'][-1]), known)}"
     message = item["msg"].removeprefix("Value error, ")
     shown = (
-        f" (it is {item['input']!r})"
-        if isinstance(item["input"], str | int | float) and "key" not in at.lower()
-        else ""
+        f" (it is {item['input']!r})" if isinstance(item["input"], str | int | float) and not _SECRET.search(at) else ""
     )
     return f"{at}: {message[0].lower()}{message[1:]}{shown}"
 

@@ -19,13 +19,14 @@ from talaria.tools.consent import CONSENT
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What somebody decides: consent or refusal, with edited arguments or a comment."""
+    """What somebody decides: consent or refusal, with edited arguments or a comment. `via`: a `link`, or nothing."""
 
     request_id: str
     approve: bool
     arguments: dict[str, Any] | None = None
     comment: str = ""
     remember: bool = False
+    via: str = ""
 
 
 class Desk:
@@ -85,9 +86,11 @@ class Desk:
         if not decision.approve:
             if decision.arguments is not None:
                 raise InvalidRequest("arguments go with APPROVE only")
-            return DecisionBody("declined", principal.user, comment=comment)
+            return DecisionBody("declined", principal.user, comment=comment, via=decision.via)
         if decision.arguments is None:
-            return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember)
+            return DecisionBody(
+                "approved", principal.user, comment=comment, remember=decision.remember, via=decision.via
+            )
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
             tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)

@@ -72,7 +72,7 @@ class Owner:
 
     async def own(self, state: SessionState, epoch: int) -> SessionState | None:
         """Work until nothing is left but waiting. Return the state, or None if it must be thrown away."""
-        writer = self._writer = SessionWriter(self._journal, state, epoch, self._publish)
+        writer = self._writer = SessionWriter(self._journal, state, epoch, self._publish, self._means.rows)
         try:
             while self.has_mail:
                 self.has_mail, self._unread = False, True

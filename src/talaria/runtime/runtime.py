@@ -69,7 +69,7 @@ class Runtime:
         try:
             for each in self._own_agents():
                 await each.initialize(self._parts.kit.catalog.registry.names)
-            await self._parts.engine.start(self._parts.retention.watch, self._parts.usage_sums.watch)
+            await self._parts.engine.start(*self._parts.listeners)
         except BaseException:
             await self.close(0.0)
             raise

@@ -13,12 +13,15 @@ AT_ONCE = 1_000
 
 async def scrape(parts: Parts, streams: int) -> bytes:
     """Return all metrics in Prometheus' text format; `streams` is how many event streams are open."""
+    notifier = parts.notifier
+    waiting = await notifier.waiting() if notifier is not None else {}
     commits, engine = parts.kit.store.commits, parts.engine
     return parts.kit.metrics.render(
         _gauge("runs_running", "Sessions with a run at work", engine.running),
         _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
         _gauge("streams_open", "Event streams that clients have open", streams),
         _gauge("approvals_open", "Questions that wait for a person", await _open_approvals(parts.kit.store.index)),
+        _waiting(waiting),
         _histogram("journal_commit_seconds", "Time of the store's commits", commits.seconds),
         _histogram("journal_commit_operations", "Operations that one commit made durable", commits.operations),
     )
@@ -30,6 +33,13 @@ async def _open_approvals(index: Index) -> int:
         count += len(rows)
         before = (rows[-1].at, rows[-1].key)
     return count
+
+
+def _waiting(by_target: dict[int, int]) -> Metric:
+    family = GaugeMetricFamily("talaria_notify_waiting", "Deliveries of notices that wait", labels=("target",))
+    for number, count in by_target.items():
+        family.add_metric((str(number),), count)
+    return family
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:

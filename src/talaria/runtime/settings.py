@@ -1,18 +1,21 @@
 """The configuration: what talaria.yaml may say, with its defaults. Keys are camelCase there and in the environment."""
 
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.runtime.auth_settings import AuthSettings
+from talaria.runtime.notify_settings import NotifySettings
 from talaria.runtime.section import Count, Identity, Positive, Section
 
 
 class ServerSettings(Section):
     """Where it listens and how much it takes on. Times in seconds, padding in bytes.
 
-    `allowedHosts`: names besides this machine's own under which it may be asked while there is no login.
+    `allowedHosts`: names besides this machine's own under which it may be asked while there is no login. `publicUrl`:
+    where people reach it; links that are sent begin with it.
     """
 
     host: str = "127.0.0.1"
@@ -25,7 +28,16 @@ class ServerSettings(Section):
     grace: Annotated[float, Field(ge=0)] = 20
     cors: list[str] = []
     allowed_hosts: list[str] = []
+    public_url: str | None = None
     timezone: str | None = None
+
+    @field_validator("public_url")
+    @classmethod
+    def _can_be_opened(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "http://x")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("it must be an http or https address without '?' and '#'")
+        return url if url is None else url.rstrip("/")
 
 
 class StoreSettings(Section):
@@ -206,4 +218,5 @@ class Settings(Section):
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    notify: list[NotifySettings] = []
     plugins: list[str] = []

@@ -42,7 +42,8 @@ class Endpoint:
 
     `answer` is the model of a JSON answer, `text` the media type of another one (where both are, the client chooses),
     `problems` are codes of what may go wrong, `query` are parameters with what they mean. `resumes`: a stream that
-    begins after an event id. `is_public`: it asks for no login.
+    begins after an event id. `is_public`: it asks for no login. `pages`: statuses,
+    besides the good one, that have a page for people.
     """
 
     method: str
@@ -58,6 +59,7 @@ class Endpoint:
     is_public: bool = False
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: Sequence[str] = ()
+    pages: Sequence[int] = ()
 
     @property
     def name(self) -> str:
@@ -102,5 +104,6 @@ class Resource:
 
     def _fault(self, request: Request, error: Exception) -> Response:
         fault = new_id("err")
-        _log.error("request_failed", fault=fault, method=request.method, path=request.url.path, exc_info=error)
+        path = request.url.path.replace(request.path_params.get("token", "\0"), "…")  # it decides
+        _log.error("request_failed", fault=fault, method=request.method, path=path, exc_info=error)
         return problem(InternalError(f"something went wrong inside the server; its log explains {fault}"))

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, health, metrics, offers, runs, sessions, usage
+from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -78,6 +78,26 @@ ENDPOINTS = (
         "List the open questions that you may decide",
         answer=answers.ApprovalList,
         query=USER,
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/decide/{token}",
+        decide_page.decide_page,
+        "The page of a link that decides",
+        text="text/html",
+        is_public=True,
+        pages=(404, 410),
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/decide/{token}",
+        decide_page.decide_by_link,
+        "Decide through a link, once",
+        text="text/html",
+        is_public=True,
+        query={"decision": "approve or decline"},
+        problems=("invalid_request",),
+        pages=(404, 409, 410),
     ),
     Endpoint(
         "POST",

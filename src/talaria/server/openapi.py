@@ -49,7 +49,14 @@ def _operation(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
         operation["requestBody"] = {"required": True, "content": {"application/json": _ref(endpoint.body)}}
     if login:
         operation["security"] = [{"key": []}]
-    return operation | {"responses": {str(endpoint.status): _good(endpoint), **_problems(endpoint, login=login)}}
+    pages = {str(status): _page(endpoint, status) for status in endpoint.pages}
+    problems = _problems(endpoint, login=login)
+    return operation | {"responses": {str(endpoint.status): _good(endpoint), **pages, **problems}}
+
+
+def _page(endpoint: Endpoint, status: int) -> dict[str, Any]:
+    content = {endpoint.text: {"schema": {"type": "string"}}}
+    return {"description": HTTPStatus(status).phrase, "content": content}
 
 
 def _good(endpoint: Endpoint) -> dict[str, Any]:

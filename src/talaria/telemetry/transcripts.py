@@ -40,7 +40,6 @@ class Transcripts:
     def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None:
         """A round begins: keep what the model is asked."""
         self._redactors[request.run_id] = redactor
-        self._rounds[request.run_id] = round_
         prompt = request.prompt
         content = {
             "model": request.model,
@@ -58,6 +57,7 @@ class Transcripts:
                     content = {"answer": wire_message(entry.message), "usage": msgspec.to_builtins(entry.usage)}
                     content |= {"finish": entry.error or entry.finish, "ms": entry.duration_ms}
                     self._write(key, entry.run, f"{entry.round:03}.answer", content)
+                    self._rounds[entry.run] = entry.round
                 case ToolFinished():
                     content = {
                         "tool": entry.name,

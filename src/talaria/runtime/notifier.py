@@ -1,0 +1,106 @@
+"""The notifier: rings the couriers when there is something to tell, and makes the notices that they deliver."""
+
+from collections.abc import Iterable, Sequence
+
+from talaria.core.errors import ConfigurationError
+from talaria.core.ids import SessionKey
+from talaria.core.principal import Principal
+from talaria.journal.entries import AnyEntry
+from talaria.notify.courier import Courier
+from talaria.notify.notice import Notice, NoticeRow
+from talaria.notify.outbox import told
+from talaria.notify.target import Approver, Target
+from talaria.ports.journal import Index
+from talaria.ports.model import Transport
+from talaria.runtime.kit import Kit
+from talaria.runtime.links import Links
+from talaria.runtime.notify_settings import NotifySettings
+from talaria.tools.nearest import suggestion
+
+AT_ONCE = 1_000
+
+
+class Notifier:
+    """The couriers of all targets."""
+
+    def __init__(self, kit: Kit, targets: Sequence[Target], transport: Transport, links: Links) -> None:
+        self._index = kit.store.index
+        self._transport = transport
+        self._links = links
+        self.couriers = [
+            Courier(target, kit.store.index, kit.clock, kit.metrics, transport, self._notice) for target in targets
+        ]
+
+    def watch(self, placed: Sequence[tuple[int, AnyEntry]]) -> None:
+        """Entries have become durable, and with them the deliveries that they make."""
+        if any(told(entry) for _, entry in placed):
+            for courier in self.couriers:
+                courier.ring()
+
+    async def waiting(self) -> dict[int, int]:
+        """How many deliveries wait, by the number of their target."""
+        return {each.target.number: await _count(self._index, each.target.kind) for each in self.couriers}
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._transport.close()
+
+    async def _notice(self, target: Target, id_: str, row: NoticeRow) -> Notice | None:
+        if not row.request_id:
+            return Notice(id_, row)
+        asked = await self._links.asked(row.request_id)
+        if asked is None:
+            return None
+        link = ""
+        if row.event == "approval_request":
+            link = await self._links.make(row.request_id, asked.expires_at, _decider(target, row))
+        return Notice(id_, row, asked, link)
+
+
+def make_targets(settings: Sequence[NotifySettings], agents: Iterable[str]) -> list[Target]:
+    """Return the targets of the configuration; `agents` are the names there are.
+
+    Raises:
+        ConfigurationError: an agent is named that there is not, or a target stands there twice.
+    """
+    targets: dict[str, Target] = {}
+    for number, each in enumerate(settings):
+        names = list(agents)
+        for at, name in enumerate(each.agents or ()):
+            if name not in names:
+                raise ConfigurationError(
+                    f"notify[{number}].agents[{at}]: there is no agent '{name}'{suggestion(name, names)}"
+                )
+        target = _target(number, each)
+        first = targets.setdefault(target.id, target)
+        if first is not target:
+            raise ConfigurationError(f"notify[{number}] has the url of notify[{first.number}]; put both into one")
+    return list(targets.values())
+
+
+def _target(number: int, each: NotifySettings) -> Target:
+    return Target(
+        number,
+        frozenset(each.on),
+        each.format,
+        each.url,
+        each.secret,
+        None if each.agents is None else frozenset(each.agents),
+        None if each.approver is None else Approver(each.approver.user, tuple(each.approver.roles)),
+    )
+
+
+def _decider(target: Target, row: NoticeRow) -> Principal:
+    """Whom the link is for: the approver that is named, within the run's tenant, or the run's own user."""
+    key, approver = SessionKey.parse(row.session), target.approver
+    if approver is not None:
+        return Principal(key.tenant, approver.user, approver.roles)
+    return Principal(key.tenant, key.user, row.roles)
+
+
+async def _count(index: Index, kind: str) -> int:
+    count, before = 0, None
+    while rows := await index.find(kind, before=before, limit=AT_ONCE):
+        count += len(rows)
+        before = (rows[-1].at, rows[-1].key)
+    return count

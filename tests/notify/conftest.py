@@ -1,0 +1,5 @@
+"""Both stores."""
+
+from tests.runtime.conftest import store
+
+__all__ = ["store"]
