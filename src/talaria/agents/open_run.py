@@ -260,6 +260,7 @@ class OpenRun:
             arguments=body.arguments,
             comment=body.comment,
             remember=body.remember,
+            answer=body.answer,
         )
         self.record(entry, consumed=[letter.key])
         self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)

@@ -33,13 +33,14 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text."""
+    """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text. `answer`: the user's."""
 
     outcome: Resolution
     by: str = ""
     arguments: str = ""
     comment: str = ""
     remember: bool = False
+    answer: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
