@@ -89,7 +89,8 @@ class Desk:
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
     def _body(self, principal: Principal, decision: Decision, run: str, row: ApprovalRow | None) -> DecisionBody:
-        comment = valid_text(decision.comment)
+        masked = Redactor(self._secrets.get(run) or {}).mask  # what people write is recorded
+        comment = masked(valid_text(decision.comment))
         if not decision.approve:
             if decision.arguments is not None:
                 raise InvalidRequest("arguments go with APPROVE only")
@@ -99,7 +100,7 @@ class Desk:
         if row is not None:
             _check_kind(row, decision)
         if decision.answer is not None:
-            return DecisionBody("answered", principal.user, comment=comment, answer=self._answer(decision.answer, run))
+            return DecisionBody("answered", principal.user, comment=comment, answer=masked(_answer(decision.answer)))
         if decision.arguments is None:
             return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember)
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
@@ -107,14 +108,6 @@ class Desk:
             tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
             bind(tool, parse_arguments(tool, text))
         return DecisionBody("edited", principal.user, text, comment)
-
-    def _answer(self, text: str, run: str) -> str:
-        """An answer as it is recorded: the request's secrets in it are masked before."""
-        if not text.strip():
-            raise InvalidRequest("the answer is empty; DECLINE if there is none")
-        if len(text) > LONGEST_ANSWER:
-            raise InvalidRequest(f"the answer has {len(text)} characters; at most {LONGEST_ANSWER} are taken")
-        return Redactor(self._secrets.get(run) or {}).mask(valid_text(text))
 
     def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
         body = read_decision(letter)
@@ -141,3 +134,12 @@ def _check_kind(asked: ApprovalRow, decision: Decision) -> None:
         raise InvalidRequest("this is a question; APPROVE it with an answer, or DECLINE it")
     elif decision.arguments is not None or decision.remember:
         raise InvalidRequest("this is a question; it takes an answer, and no arguments and no remember")
+
+
+def _answer(text: str) -> str:
+    """An answer, once it is one."""
+    if not text.strip():
+        raise InvalidRequest("the answer is empty; DECLINE if there is none")
+    if len(text) > LONGEST_ANSWER:
+        raise InvalidRequest(f"the answer has {len(text)} characters; at most {LONGEST_ANSWER} are taken")
+    return valid_text(text)
