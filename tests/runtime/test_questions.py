@@ -257,7 +257,7 @@ async def test_what_no_store_can_hold_is_replaced_in_an_answer(store: str) -> No
 async def test_a_secret_of_the_request_in_an_answer_is_masked_before_it_is_on_record(store: str) -> None:
     async with world(asking(), store=store) as here:
         run_id = await here.send(tool_context={"apiKey": "tr0ub4dor-and-3"})
-        said = {"answer": "it is tr0ub4dor-and-3", "comment": "as in tr0ub4dor-and-3"}
+        said: dict[str, Any] = {"answer": "it is tr0ub4dor-and-3", "comment": "as in tr0ub4dor-and-3"}
         view = await here.decide(await asked(here, run_id), **said)
         assert (view["answer"], view["comment"]) == (f"it is {MASK}", f"as in {MASK}")
         await here.events(run_id)
