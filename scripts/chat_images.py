@@ -60,6 +60,13 @@ refund(order_id="A-1001", amount=40)
 STEPS = [
     Step(reasoning="The teapot broke. What did it cost?", calls=(("look_up", {"order_id": "A-1001"}),), pace=0.05),
     Step(text="The teapot cost 40. I refund it.", calls=(("refund", {"order_id": "A-1001", "amount": 40}),), pace=0.03),
+    Step(
+        text="Paid back.",
+        calls=(
+            ("AskUser", {"question": "Shall I reserve another one?", "choices": ["No", "The same", "The blue one"]}),
+        ),
+        pace=0.02,
+    ),
     Step(text=ANSWER, pace=0.02),
 ]
 
@@ -102,6 +109,10 @@ def play(folder: Path, port: str) -> None:
     wait_for("Run it?")
     picture("approval")
     tmux("send-keys", "y")
+    wait_for("your own words")
+    picture("question")
+    tmux("send-keys", "-l", "3")
+    tmux("send-keys", "Enter")
     wait_for("refund(order_id")
     wait_for("· cost")
     picture("turn")

@@ -132,6 +132,7 @@ FULL: list[AnyEntry] = [
         comment="no",
         remember=True,
         via="link",
+        answer="Blue",
     ),
     AnswerRejected(
         run="run_1", at=8, round=1, problem="too much", feedback="Too much!", rewind=(4, 3, 2, 1), call_id="call_1"
@@ -183,7 +184,7 @@ def _message(ids: list[str], text: str, incomplete: bool) -> AssistantMessage:
 
 
 messages = st.builds(_message, st.lists(calls, unique=True, max_size=3), st.sampled_from(["", "text"]), st.booleans())
-outcomes = st.sampled_from(["approved", "edited", "declined", "expired", "cancelled", "superseded"])
+outcomes = st.sampled_from(["approved", "edited", "answered", "declined", "expired", "cancelled", "superseded"])
 errors = st.sampled_from(["", "stream_truncated"])
 
 any_entry: st.SearchStrategy[AnyEntry] = st.one_of(

@@ -78,6 +78,8 @@ def test_letters_that_wait_load_for_ever() -> None:
     decision = read_decision(Letter("s", "k", "decision", "r", 0, golden("letter_decision.1").strip()))
     assert decision == DECISION
     assert encode_body(decision) == golden("letter_decision.1").strip()
+    older = read_decision(Letter("s", "k", "decision", "r", 0, golden("letter_decision.1.without_answer").strip()))
+    assert older == msgspec.structs.replace(DECISION, via="", answer="")
 
 
 TURN = TurnBody(
@@ -96,7 +98,7 @@ TURN = TurnBody(
     digest="abc",
     output=OutputSpec({"type": "object"}, "final_answer"),
 )
-DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link")
+DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue")
 
 
 def test_letters_of_one_question_or_run_have_one_key() -> None:

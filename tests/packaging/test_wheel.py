@@ -18,11 +18,10 @@ _LEAKS = ("PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME")
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in _LEAKS}
 
 
-def call(*command: str | Path) -> str:
-    """Run a command in the repository; return what it prints."""
-    done = subprocess.run(
-        [str(each) for each in command], cwd=ROOT, env=_ENVIRONMENT, capture_output=True, text=True, check=False
-    )
+def call(*command: str | Path, said: str = "") -> str:
+    """Run a command in the repository, with `said` as its input; return what it prints."""
+    words = [str(each) for each in command]
+    done = subprocess.run(words, cwd=ROOT, env=_ENVIRONMENT, capture_output=True, text=True, check=False, input=said)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -49,9 +48,11 @@ def test_the_wheel_serves_and_answers_in_an_empty_environment(tmp_path: Path) ->
     with (
         provider(tmp_path, [Step(text="Good morning!")]) as config,
         talaria(tmp_path, config, python=(str(python), "-I")) as process,
-        chat(process.url(), "Hello") as stream,
     ):
-        assert "".join(event["data"] for _, event in stream.rest() if event["type"] == "token") == "Good morning!"
+        with chat(process.url(), "Hello") as stream:
+            assert "".join(event["data"] for _, event in stream.rest() if event["type"] == "token") == "Good morning!"
+        piped = call(python, "-I", "-m", "talaria", "chat", "--url", process.url(), said="Hello again")
+        assert piped == "Good morning!\n"
 
 
 def test_the_bundle_installs_without_a_network(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from tests.runtime.world import (
 async def test_an_answer_that_fits_is_the_finish_events_data() -> None:
     model = ScriptedModel(Say(GOOD))
     async with world(model, **NATIVE) as here:
-        events = await here.ask(output_schema=TOTAL)
+        events = await here.ask(output_schema=TOTAL, tools=[])
         assert told(events) == snapshot(["run_started", 'token {"total": 7}', "finish stop"])
         assert events[-1].data == GOOD
         assert await here.tales() == snapshot(
@@ -160,7 +160,7 @@ async def test_an_answer_given_in_a_call_is_said_once_it_is_accepted(store: str)
         messages = await here.messages()
         assert_valid_wire(messages)
         assert messages[-1] == {"role": "assistant", "content": GOOD}
-    assert [tool.name for tool in model.requests[0].prompt.tools] == ["look", "recall", "final_answer"]
+    assert [tool.name for tool in model.requests[0].prompt.tools] == ["look", "AskUser", "recall", "final_answer"]
     assert model.requests[0].prompt is model.requests[1].prompt
     assert model.requests[0].output_schema is None
 

@@ -316,3 +316,28 @@ async def test_an_agent_that_comes_to_no_answer_is_left() -> None:
         events = await here.ask(agent="own")
     assert end_of(events) == ("finish", "maxRounds")
     assert len(model.requests) == 4
+
+
+# Questions
+
+
+@pytest.mark.parametrize(("answer", "words"), [("blue", "It is blue."), (None, "Nobody says.")])
+async def test_the_user_is_asked_for_an_answer_which_comes_after_a_restart(
+    sqlite: str, answer: str | None, words: str
+) -> None:
+    async def invoke(request: AgentRequest, session: Session) -> Reply:
+        said = await request.approvals.question("Which colour?", "red", "blue")
+        return Reply("Nobody says." if said is None else f"It is {said}.")
+
+    async with world(agents=[own(invoke)], store=sqlite) as here:
+        run = await here.send(agent="own", tools=[])
+        question = await here.until(run, "question")
+        await here.stands(run, "waiting_approval")
+        assert (question.question, question.choices) == ("Which colour?", ("red", "blue"))
+    async with world(agents=[own(invoke)], store=sqlite) as here:
+        if answer is None:
+            await here.runtime.decline(str(question.data))
+        else:
+            await here.runtime.answer(str(question.data), answer)
+        assert text_of(await here.events(run)) == words
+        assert_valid_wire(await here.messages())

@@ -65,7 +65,7 @@ async def test_the_tools_are_the_same_before_and_after_a_result_was_shortened() 
     model = ScriptedModel(Call("report"), Say("On."))
     async with world(model, tools=[report], limits=LIMITS) as here:
         await results(here)
-    assert offered(model) == [["report", RECALL]] * 2
+    assert offered(model) == [["report", "AskUser", RECALL]] * 2
 
 
 async def test_without_tools_or_when_turned_off_it_is_not_offered() -> None:
@@ -74,7 +74,7 @@ async def test_without_tools_or_when_turned_off_it_is_not_offered() -> None:
         await here.ask(tools=[])
     async with world(model, tools=[report], limits={"recall": False}) as here:
         await here.ask()
-    assert offered(model) == [[], ["report"]]
+    assert offered(model) == [[], ["report", "AskUser"]]
 
 
 async def test_a_tool_of_ones_own_of_this_name_goes_first() -> None:

@@ -5,6 +5,7 @@ from inline_snapshot import snapshot
 from talaria import Agent, tool
 from talaria.server import answers
 from talaria.testing.scripted_model import ScriptedModel
+from talaria.tools.ask_user import ASK_USER
 from tests.server.serving import Shop, serving
 from tests.server.test_runs_and_sessions import exactly
 
@@ -27,11 +28,12 @@ async def test_the_named_models_are_listed_the_default_one_first() -> None:
 async def test_only_tools_that_one_may_call_are_listed() -> None:
     async with serving(ScriptedModel(), tools=[*Shop().tools(), close_shop]) as served:
         view = (await served.client.get("/ai-api/tools")).json
-    assert exactly(answers.ToolList, view) == snapshot(
+    assert exactly(answers.ToolList, view) == (
         {
             "tools": [
                 {"name": "refund", "description": "Refund part of an order.", "approval": True},
                 {"name": "look_up", "description": "Look up an order."},
+                {"name": "AskUser", "description": ASK_USER.description, "approval": True},
             ]
         }
     )

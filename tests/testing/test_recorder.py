@@ -225,3 +225,14 @@ async def test_known_secrets_and_what_looks_like_one_are_masked(
         source = await record(there.runtime, await there.run_id(), secrets={"mine": SECRET})
     assert "[masked] [masked] [masked] Bearer [masked]" in source
     assert [each for each in (key, SECRET, "environment-value", "abc.def-ghi_jkl") if each in source] == []
+
+
+@pytest.mark.parametrize("fake", [False, True])
+async def test_an_answer_to_a_question_of_the_model_is_given_again(tmp_path: Path, fake: bool) -> None:
+    steps = (Call("AskUser", {"question": "Which one?", "choices": ["a", "b"]}), Say("b it is."))
+    blue = Decided("AskUser", {"question": "Which one?"}, approve=True, answer="b, please")
+    async with folder(tmp_path, *steps) as there:
+        await replay(there.runtime, "assistant", "Go", decisions=[blue])
+        source = await record(there.runtime, await there.run_id(), fake_tools=fake)
+        await played(source)
+    assert 'answer="b, please"' in source

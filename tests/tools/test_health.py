@@ -140,7 +140,7 @@ The arguments for look are not valid; correct them and call it again:
 The arguments for look are not valid; correct them and call it again:
 - what: expected string, got null\
 """,
-            "no tool named 'rm'; there are 'look', 'recall'",
+            "no tool named 'rm'; there are 'look', 'AskUser', 'recall'",
         ]
     )
 

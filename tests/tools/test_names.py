@@ -118,7 +118,7 @@ async def test_a_spelling_does_not_get_around_consent() -> None:
 async def test_a_name_that_no_tool_has_is_answered_with_the_nearest() -> None:
     calls = (Call("wirte", {}), Call("email.write", {"path": "a"}), Call("x" * 200, {}))
     async with world(ScriptedModel(Say(calls=calls), Say("Done.")), tools=OTHERS) as here:
-        await here.ask()
+        await here.ask(tools=[each.name for each in OTHERS])
         texts = await answers(here)
     assert texts[:2] == snapshot(
         [
@@ -189,7 +189,7 @@ async def test_every_call_of_a_mixed_round_has_one_answer_in_order_and_the_good_
             "- evil: there is no such field; there are 'path', 'n', 'deep', 'tags', 'note'",
             "written",
             "written",
-            "no tool named 'rm'; there are 'write', 'recall'",
+            "no tool named 'rm'; there are 'write', 'AskUser', 'recall'",
             "- path: expected string, got null",
         ]
     )

@@ -272,6 +272,7 @@ class OpenRun:
             comment=body.comment,
             remember=body.remember,
             via=body.via,
+            answer=body.answer,
         )
         self.record(entry, consumed=[letter.key])
         self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)

@@ -9,6 +9,7 @@ from talaria.agents.own_turn import OwnTurn
 from talaria.core.errors import Forbidden, InvalidRequest, OutputInvalid
 from talaria.core.messages import AssistantMessage, Message, Text, ToolCall, ToolMessage, UserMessage
 from talaria.ports.model import ToolSpec
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.nearest import hint, listed
 
@@ -80,6 +81,13 @@ class GivenApprovals:
         if made.outcome == "edited":
             details = json.loads(made.arguments).get("details", {})
         return Consent(made.outcome, details, made.by, made.comment)
+
+    async def question(self, text: str, /, *choices: str) -> str | None:
+        """See the part."""
+        number = self._turn.steps + 1
+        await self._turn.call(ASK_USER.name, json.dumps({"question": text, "choices": choices}, ensure_ascii=False))
+        made = self._turn.decision(number)
+        return made.answer if made is not None and made.outcome == "answered" else None
 
 
 class GivenAgents:

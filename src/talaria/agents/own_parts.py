@@ -88,6 +88,13 @@ class Approvals(Protocol):
         """
         ...
 
+    async def question(self, text: str, /, *choices: str) -> str | None:
+        """Return what the user answers, perhaps one of the choices; None if there is no answer. It ends `invoke` too.
+
+        The user sees a `question` event, as with the tool AskUser.
+        """
+        ...
+
 
 class Agents(Protocol):
     """Asks other agents of this deployment, within this run: its limits, its principal, its allowed tools."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 from talaria.diagnosis.course import Course
 from talaria.diagnosis.words import count, names
 from talaria.ports.model import ToolSpec
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.declaration import Tool
 from talaria.tools.recall import RECALL
 from talaria.tools.registry import GROUP, MANY
@@ -24,7 +25,8 @@ _WORD = re.compile(r"\w+")
 def of_offers(course: Course, registered: Sequence[Tool[..., Any]] = ()) -> Iterator[str]:
     """Yield a sentence for every reason that shows; `registered` are the tools of the deployment, where known."""
     called = {call.name for call in course.calls}
-    built_in = {RECALL, course.run.turn.output.tool if course.run.turn.output is not None else ""}
+    built_in = {RECALL, ASK_USER.name, course.run.turn.output.tool if course.run.turn.output is not None else ""}
+    registered = [each for each in registered if each is not ASK_USER]
     offered = [spec for spec in course.run.context.tools if spec.name not in built_in]
     yield from _unheard(course, offered, called)
     never = [spec for spec in offered if spec.name not in called]

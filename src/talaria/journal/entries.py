@@ -176,13 +176,13 @@ class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
     message: str
 
 
-Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
+Resolution = Literal["approved", "edited", "answered", "declined", "expired", "cancelled", "superseded"]
 
 
 class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
-    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
+    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`), or that it is a `question` to the user.
     """
 
     request_id: str
@@ -195,7 +195,10 @@ class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"
 
 
 class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
-    """The question has its answer; anything but approved or edited is a refusal. `via`: a `link` that was sent."""
+    """The question has its answer; anything but approved, edited or answered (with `answer`) is a refusal.
+
+    `via`: a `link` that was sent.
+    """
 
     request_id: str
     call_id: str
@@ -205,6 +208,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     comment: str = ""
     remember: bool = False
     via: str = ""
+    answer: str = ""
 
 
 class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):

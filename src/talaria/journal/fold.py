@@ -265,7 +265,7 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
     call.status, call.resolved = "resolved", entry
     if entry.outcome == "edited":
         call.arguments = entry.arguments
-    elif entry.outcome == "approved":
+    elif entry.outcome in ("approved", "answered"):
         call.arguments = asked.arguments  # what was shown, repairs included
     consent = entry.outcome in ("approved", "edited")
     if consent and asked.reason == UNKNOWN:

@@ -33,7 +33,10 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was decided about a question, by whom, `via` what. `arguments`: the edited ones, as JSON text."""
+    """What was decided about a question, by whom, `via` what.
+
+    `arguments`: the edited ones, as JSON text. `answer`: the user's.
+    """
 
     outcome: Resolution
     by: str = ""
@@ -41,6 +44,7 @@ class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     comment: str = ""
     remember: bool = False
     via: str = ""
+    answer: str = ""
 
 
 _encode = msgspec.json.Encoder().encode

@@ -20,6 +20,7 @@ from talaria.journal.entries import (
     TurnStarted,
     is_visible,
 )
+from talaria.journal.questions import QUESTION, read_question
 
 Placed = tuple[Position, ChatEvent]
 
@@ -37,13 +38,7 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
         case ToolStarted() | Emitted() | ToolOutput() | ToolFinished():
             events = [_call_event(entry)]
         case ApprovalRequested():
-            call = CallInfo(entry.call_id, entry.name, entry.arguments)
-            when = iso_time(entry.expires_at)
-            events = [
-                ChatEvent(
-                    "approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason
-                )
-            ]
+            events = [_request_event(entry)]
         case ApprovalResolved():
             events = [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
         case RunFinished(reason="error"):
@@ -63,6 +58,16 @@ def _verdict_events(entry: AnswerRejected | AnswerAccepted) -> list[ChatEvent]:
     if isinstance(entry, AnswerAccepted) and is_visible(entry):
         events.append(ChatEvent("token", entry.text))
     return events
+
+
+def _request_event(entry: ApprovalRequested) -> ChatEvent:
+    when = iso_time(entry.expires_at)
+    if entry.reason == QUESTION:
+        asked = read_question(entry.arguments)
+        choices = asked.choices or None
+        return ChatEvent("question", entry.request_id, question=asked.question, choices=choices, expires_at=when)
+    call = CallInfo(entry.call_id, entry.name, entry.arguments)
+    return ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason)
 
 
 def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> ChatEvent:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.methods import tools_of
@@ -105,6 +106,7 @@ def load_catalog(
     catalog.add_tools(tools)
     catalog.stages = tuple(stages)
     brought = _add_plugins(catalog, settings.plugins)
+    catalog.registry.add(ASK_USER)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")

@@ -7,9 +7,11 @@ import msgspec
 from talaria.core.errors import Conflict, InvalidRequest, NotFound
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.core.redaction import Redactor
 from talaria.core.text import valid_text
 from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter, read_decision
+from talaria.journal.questions import QUESTION
 from talaria.journal.views import iso_time
 from talaria.ports.inbox import Letter
 from talaria.runtime.kit import Kit
@@ -17,9 +19,15 @@ from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
 from talaria.tools.consent import CONSENT
 
+LONGEST_ANSWER = 100_000
+"""Characters of an answer."""
+
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What somebody decides: consent or refusal, with edited arguments or a comment. `via`: a `link`, or nothing."""
+    """What somebody decides: consent, with edited arguments perhaps, or an answer to a question; or refusal.
+
+    `via`: a `link`, or nothing.
+    """
 
     request_id: str
     approve: bool
@@ -27,6 +35,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     comment: str = ""
     remember: bool = False
     via: str = ""
+    answer: str | None = None
 
 
 class Desk:
@@ -36,6 +45,7 @@ class Desk:
         self._store = kit.store
         self._clock = kit.clock
         self._catalog = kit.catalog
+        self._secrets = kit.secrets
         self._lookup = lookup
 
     async def decide(self, principal: Principal, decision: Decision) -> dict[str, Any]:
@@ -43,7 +53,7 @@ class Desk:
 
         Raises:
             NotFound: no such question for this principal.
-            InvalidRequest: the edited arguments do not fit the tool.
+            InvalidRequest: the edited arguments do not fit the tool, or there is no answer where one is asked for.
             Conflict: a different decision is in force already.
         """
         row = await self._store.index.get(APPROVAL, decision.request_id)
@@ -56,10 +66,12 @@ class Desk:
             raise NotFound(f"no question '{decision.request_id[:80]}'")
         if row is None and letter is not None:
             await self._lookup.place(principal, letter.run)  # it may have expired since
-        body = self._body(principal, decision, msgspec.json.decode(row.data, type=ApprovalRow) if row else None)
+        asked = msgspec.json.decode(row.data, type=ApprovalRow) if row is not None else None
+        run = asked.run if asked is not None else letter.run if letter is not None else ""
+        body = self._body(principal, decision, run, asked)
         if letter is None:
-            assert row is not None
-            letter = await self._ask_inbox(row.data, where, decision.request_id, body)
+            assert asked is not None
+            letter = await self._ask_inbox(asked, where, decision.request_id, body)
         return self._in_force(letter, body)
 
     async def cancel(self, principal: Principal, run_id: str) -> dict[str, Any]:
@@ -74,19 +86,26 @@ class Desk:
             await self._store.inbox.put(cancel_letter(place.path, run_id, self._clock.now()))
         return {"runId": run_id, "status": "finished" if view["status"] == "finished" else "cancelling"}
 
-    async def _ask_inbox(self, data: bytes, session: str, request_id: str, body: DecisionBody) -> Letter:
-        asked = msgspec.json.decode(data, type=ApprovalRow)
+    async def _ask_inbox(self, asked: ApprovalRow, session: str, request_id: str, body: DecisionBody) -> Letter:
         now = self._clock.now()
         if now >= asked.expires_at:
             body = DecisionBody("expired")
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
-    def _body(self, principal: Principal, decision: Decision, row: ApprovalRow | None) -> DecisionBody:
-        comment = valid_text(decision.comment)
+    def _body(self, principal: Principal, decision: Decision, run: str, row: ApprovalRow | None) -> DecisionBody:
+        masked = Redactor(self._secrets.get(run) or {}).mask  # what people write is recorded
+        comment = masked(valid_text(decision.comment))
         if not decision.approve:
             if decision.arguments is not None:
                 raise InvalidRequest("arguments go with APPROVE only")
+            if decision.answer is not None:
+                raise InvalidRequest("an answer goes with APPROVE only")
             return DecisionBody("declined", principal.user, comment=comment, via=decision.via)
+        if row is not None:
+            _check_kind(row, decision)
+        if decision.answer is not None:
+            answer = masked(_answer(decision.answer))
+            return DecisionBody("answered", principal.user, comment=comment, via=decision.via, answer=answer)
         if decision.arguments is None:
             return DecisionBody(
                 "approved", principal.user, comment=comment, remember=decision.remember, via=decision.via
@@ -106,6 +125,28 @@ class Desk:
             view["arguments"] = msgspec.json.decode(body.arguments)
         if body.comment:
             view["comment"] = body.comment
-        if (body.outcome, body.arguments) != (wanted.outcome, wanted.arguments):
+        if body.answer:
+            view["answer"] = body.answer
+        if (body.outcome, body.arguments, body.answer) != (wanted.outcome, wanted.arguments, wanted.answer):
             raise Conflict(f"this question was {body.outcome} before; that decision is in force", view)
         return view
+
+
+def _check_kind(asked: ApprovalRow, decision: Decision) -> None:
+    """A question takes an answer and nothing else; what is no question takes none."""
+    if asked.reason != QUESTION:
+        if decision.answer is not None:
+            raise InvalidRequest("this asks for consent to a call and takes no answer; leave it out")
+    elif decision.answer is None:
+        raise InvalidRequest("this is a question; APPROVE it with an answer, or DECLINE it")
+    elif decision.arguments is not None or decision.remember:
+        raise InvalidRequest("this is a question; it takes an answer, and no arguments and no remember")
+
+
+def _answer(text: str) -> str:
+    """An answer, once it is one."""
+    if not text.strip():
+        raise InvalidRequest("the answer is empty; DECLINE if there is none")
+    if len(text) > LONGEST_ANSWER:
+        raise InvalidRequest(f"the answer has {len(text)} characters; at most {LONGEST_ANSWER} are taken")
+    return valid_text(text)

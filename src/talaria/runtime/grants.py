@@ -15,6 +15,7 @@ from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
@@ -96,7 +97,7 @@ class CatalogGrants:
                 others[each.name] = Other(each.model, system_prompt(self._harness, each.instructions, ""), tuple(its))
                 known |= its
         if "approvals" in needs:
-            known[CONSENT.name] = CONSENT
+            known |= {each.name: each for each in (CONSENT, ASK_USER)}
         its_own = tuple(tool.name for tool in tools)
         return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
 

@@ -11,6 +11,7 @@ from talaria.core.events import START, Position
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow
+from talaria.journal.questions import QUESTION, read_question
 from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
 from talaria.journal.transcript import wire_messages
@@ -272,7 +273,7 @@ def _asks(row: Put) -> str:
 def _approval_view(row: Put) -> dict[str, Any]:
     data, key = _approval(row.data), SessionKey.parse(row.session)
     call = {"id": data.call_id, "name": data.name, "arguments": data.arguments}
-    return {
+    view: dict[str, Any] = {
         "requestId": row.key,
         "runId": data.run,
         "sessionId": key.session,
@@ -282,3 +283,7 @@ def _approval_view(row: Put) -> dict[str, Any]:
         "createdAt": iso_time(data.asked_at),
         "expiresAt": iso_time(data.expires_at),
     }
+    if data.reason == QUESTION:
+        asked = read_question(data.arguments)
+        view |= {"question": asked.question} | ({"choices": list(asked.choices)} if asked.choices else {})
+    return view

@@ -176,6 +176,16 @@ class Runtime:
         """Refuse a call; `comment` is told to the model. For the rest see `approve`."""
         return await self._decide(principal, request_id, approve=False, comment=comment)
 
+    async def answer(self, request_id: str, text: str, *, principal: Principal | None = None) -> dict[str, Any]:
+        """Answer a question that a model asks the user (`question` event); return the decision in force.
+
+        Raises:
+            NotFound: no such question for this principal.
+            InvalidRequest: it asks for consent and not for an answer, or the answer is empty or too long.
+            Conflict: another decision is in force already.
+        """
+        return await self._decide(principal, request_id, approve=True, answer=text)
+
     async def cancel(self, run_id: str, *, principal: Principal | None = None) -> dict[str, Any]:
         """Ask a run to end.
 

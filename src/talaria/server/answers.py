@@ -21,7 +21,7 @@ class ToolCallView(Answer):
 
 
 class ApprovalView(Answer):
-    """An open question. Times are ISO 8601, UTC."""
+    """An open question. Times are ISO 8601, UTC. `question` is there where an answer is asked for, and not consent."""
 
     request_id: str
     run_id: str
@@ -31,6 +31,8 @@ class ApprovalView(Answer):
     reason: str
     created_at: str
     expires_at: str
+    question: str = ""
+    choices: list[str] = []
 
 
 class ApprovalList(Answer):
@@ -43,11 +45,12 @@ class DecisionInForce(Answer):
     """The decision in force for a question."""
 
     request_id: str
-    decision: Literal["approved", "edited", "declined", "expired", "cancelled", "superseded"]
+    decision: Literal["approved", "edited", "answered", "declined", "expired", "cancelled", "superseded"]
     decided_at: str
     by: str = ""
     arguments: dict[str, Any] = {}
     comment: str = ""
+    answer: str = ""
 
 
 class RunView(Answer):

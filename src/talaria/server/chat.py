@@ -33,7 +33,12 @@ async def decide(call: Call) -> Response:
     """Decide about an open question; the answer is the decision in force."""
     body = await read_body(call.request, ApprovalRequest)
     decision = Decision(
-        body.request_id, body.decision == "APPROVE", body.arguments, body.comment, body.remember == "session"
+        body.request_id,
+        body.decision == "APPROVE",
+        body.arguments,
+        body.comment,
+        body.remember == "session",
+        answer=body.answer,
     )
     return reply(await call.parts.desk.decide(call.principal, decision))
 

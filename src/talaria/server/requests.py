@@ -10,7 +10,7 @@ Identifier = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class ApprovalRequest(Body):
-    """A decision about an open question. Anything but the exact word APPROVE is no consent."""
+    """A decision about an open question. Anything but the exact word APPROVE is no consent, and no answer."""
 
     request_id: Identifier
     decision: Literal["APPROVE", "DECLINE"]
@@ -21,8 +21,6 @@ class ApprovalRequest(Body):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "ApprovalRequest":
-        if self.answer is not None:
-            raise ValueError("'answer' is not available in this version; leave it out")
         if self.decision == "DECLINE" and self.remember is not None:
             raise ValueError("remember goes with APPROVE only")
         return self

@@ -18,8 +18,9 @@ from talaria.tools.session import Session, session_in_memory
 class Bench:
     """One agent at work without a runtime. What went through its parts is kept, in order, each in a list of its own.
 
-    `asked`: of models; `called`: tools with arguments; `questions`: actions with details; `consulted`: agents with
-    queries; `measured`: metrics with amounts or seconds. `events` has what the last answer was made of.
+    `asked`: of models; `called`: tools with arguments; `questions`: actions with details, or questions with choices;
+    `consulted`: agents with queries; `measured`: metrics with amounts or seconds. `events` has what the last answer was
+    made of.
     """
 
     def __init__(self, body: OwnAgent, parts: Mapping[str, Any]) -> None:
@@ -86,13 +87,18 @@ class _Tools:
 
 
 class _Approvals:
-    def __init__(self, questions: list[tuple[str, dict[str, Any]]], decisions: Iterable[bool | Consent]) -> None:
+    def __init__(self, questions: list[tuple[str, dict[str, Any]]], decisions: Iterable[bool | str | Consent]) -> None:
         self._questions, self._decisions = questions, decisions
 
     async def ask(self, action: str, /, **details: Any) -> Consent:
         self._questions.append((action, details))
         made = _next(self._decisions, "decision", action)
         return made if isinstance(made, Consent) else Consent("approved" if made else "declined", details, "bench")
+
+    async def question(self, text: str, /, *choices: str) -> str | None:
+        self._questions.append((text, {"choices": choices} if choices else {}))
+        made = _next(self._decisions, "decision", text)
+        return made if isinstance(made, str) else None
 
 
 class _Agents:
@@ -135,13 +141,14 @@ async def bench(
     *,
     answers: Iterable[str | Step] = (),
     tools: Mapping[str, Any] | None = None,
-    decisions: Iterable[bool | Consent] = (),
+    decisions: Iterable[bool | str | Consent] = (),
     agents: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[Bench]:
     """Initialize an agent, and destroy it in the end.
 
     `answers` are the models', in order: texts, or steps of a `ScriptedModel`. `tools` has a text or a function by name,
-    `agents` likewise (its function gets `query`). `decisions` are those of people, in order: yes, no, or a `Consent`.
+    `agents` likewise (its function gets `query`). `decisions` are those of people, in order: yes, no, a
+    `Consent`, or the answer to a question.
     """
     agent(body)  # its members and needs are right
     known = tools or {}

@@ -8,9 +8,11 @@ import msgspec
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import StopRun
+from talaria.core.events import ChatEvent
 from talaria.core.principal import Principal
 from talaria.runtime.desk import Decision
 from talaria.runtime.runtime import Runtime
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool
 
@@ -19,13 +21,17 @@ Called = tuple[str, Any, str]
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """What a person decided about a call of `tool` with `arguments`; `edited` are those that ran instead."""
+    """What a person decided about a call of `tool` with `arguments`; `edited` are those that ran instead.
+
+    `answer` is what the user said to a question.
+    """
 
     tool: str
     arguments: Any
     approve: bool
     edited: dict[str, Any] | None = None
     comment: str = ""
+    answer: str | None = None
 
 
 class Replayed(msgspec.Struct):
@@ -65,8 +71,8 @@ async def replay(
                 made |= {call.id: (call.name, value_of(call.arguments)) for call in event.tool_calls}
             elif event.type == "tool_result":
                 results |= {each.id: "failed" if each.is_error else "ok" for each in event.tool_results}
-            elif event.type == "approval_request":
-                await runtime.parts.desk.decide(principal, _decision(event.data, event.tool_calls[0], left))
+            elif event.type in ("approval_request", "question"):
+                await runtime.parts.desk.decide(principal, _decision(event, left))
             elif event.type in ("finish", "error"):
                 finish = event.reason
     if last == "finish":
@@ -74,13 +80,22 @@ async def replay(
     return Replayed([(*made[id_], results[id_]) for id_ in made if id_ in results], text, finish)
 
 
-def _decision(request_id: str, call: Any, left: list[Decided]) -> Decision:
-    asked = (call.name, value_of(call.arguments))
-    found = next((each for each in left if (each.tool, each.arguments) == asked), None)
+def _decision(event: ChatEvent, left: list[Decided]) -> Decision:
+    found = next((each for each in left if _fits(each, event)), None)
     if found is None:
-        raise AssertionError(f"nobody decides about the call {call.name}({call.arguments}); left are {left!r}")
+        (asked,) = [f"call {each.name}({each.arguments})" for each in event.tool_calls or ()] or [
+            f"question {event.question!r}"
+        ]
+        raise AssertionError(f"nobody decides about the {asked}; left are {left!r}")
     left.remove(found)
-    return Decision(request_id, found.approve, found.edited, found.comment)
+    return Decision(event.data, found.approve, found.edited, found.comment, answer=found.answer)
+
+
+def _fits(decided: Decided, event: ChatEvent) -> bool:
+    if event.question is not None:
+        return decided.tool == ASK_USER.name and decided.arguments["question"] == event.question
+    asked = [(each.name, value_of(each.arguments or "")) for each in event.tool_calls or ()]
+    return asked == [(decided.tool, decided.arguments)]
 
 
 def value_of(arguments: str) -> Any:

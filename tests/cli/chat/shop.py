@@ -34,6 +34,7 @@ async def look_up(order_id: str) -> str:
     return f"order {order_id}: 茶壶, 40 EUR"
 '''
 REFUND = Step(text="I refund it.", calls=(("refund", {"order_id": "42", "amount": 40}),))
+COLOUR = Step(text="Let me ask.", calls=(("AskUser", {"question": "Which colour?", "choices": ["red", "blue"]}),))
 DONE = Step(text="All **done**.")
 
 

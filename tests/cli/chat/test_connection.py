@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from talaria.testing.steps import Step
-from tests.cli.chat.shop import DONE, REFUND, shop
+from tests.cli.chat.shop import COLOUR, DONE, REFUND, shop
 from tests.cli.chat.terminal import Terminal, chat
 from tests.cli.process import ask, talaria
 
@@ -68,3 +68,18 @@ def test_a_server_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
         assert terminal.errors.startswith("talaria: no answer from http://127.0.0.1:1")
     finally:
         terminal.close()
+
+
+def test_a_question_on_a_server_with_keys_is_answered_by_who_has_the_key(tmp_path: Path) -> None:
+    auth = {"kind": "keys", "keys": [{"key": "alice-0123456789", "user": "alice"}]}
+    with (
+        shop(tmp_path, COLOUR, DONE, auth=auth) as config,
+        talaria(tmp_path, config) as server,
+        chat(tmp_path, "--url", server.url(), "--key", "alice-0123456789") as terminal,
+    ):
+        terminal.type("Paint it")
+        terminal.shows("A number, or your own words")
+        assert ask(server.url(), "/ai-api/approvals").status == 401
+        terminal.type("1")
+        screen = terminal.shows(" out\n›\n")
+    assert "The user answered:\n    red\n" in screen

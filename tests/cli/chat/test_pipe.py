@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from talaria.testing.steps import Step
-from tests.cli.chat.shop import DONE, REFUND, shop
+from tests.cli.chat.shop import COLOUR, DONE, REFUND, shop
+from tests.cli.process import talaria
 
 MARKDOWN = "# Order 42\n\nIt is **open**: 茶壶\n"
 
@@ -73,3 +75,24 @@ def test_the_server_does_not_load_what_only_the_chat_draws_with() -> None:
     code = f"import sys, talaria.cli.main, talaria.cli.serve; print({drawn_with} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
     assert result.stdout == "set()\n"
+
+
+def test_a_question_of_the_model_is_declined(tmp_path: Path) -> None:
+    with shop(tmp_path, COLOUR, DONE):
+        result = pipe(tmp_path, "Paint it")
+    assert (result.returncode, result.stdout) == (0, "Let me ask.\nAll **done**.\n")
+    assert result.stderr == "talaria: declined a question: nobody is at a terminal to ask\n"
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["its own server", "a running server"])
+def test_a_server_with_keys_takes_the_key_that_is_given_and_nothing_else(tmp_path: Path, own: bool) -> None:
+    auth = {"kind": "keys", "keys": [{"key": "alice-0123456789", "user": "alice"}]}
+    with shop(tmp_path, DONE, auth=auth) as config, ExitStack() as stack:
+        server = () if own else ("--url", stack.enter_context(talaria(tmp_path, config)).url())
+        known = pipe(tmp_path, "Go", *server, "--key", "alice-0123456789")
+        wrong, none = pipe(tmp_path, "Go", *server, "--key", "bob-0123456789"), pipe(tmp_path, "Go", *server)
+    assert (known.returncode, known.stdout, known.stderr) == (0, "All **done**.\n", "")
+    for each in (wrong, none):
+        assert (each.returncode, each.stdout) == (1, "")
+        assert "(401)" in each.stderr
+        assert "0123456789" not in each.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from talaria.testing.steps import Step
-from tests.cli.chat.shop import DONE, REFUND, shop
+from tests.cli.chat.shop import COLOUR, DONE, REFUND, shop
 from tests.cli.chat.terminal import Terminal, chat
 
 pytestmark = pytest.mark.service("tmux")
@@ -235,3 +235,26 @@ def test_colours_are_left_out_where_they_are_not_wanted(tmp_path: Path) -> None:
         ended_turn(terminal)
         screen = terminal.screen(colours=True)
     assert re.findall(r"\x1b\[(?:\d+;)*(?:[34][0-8]|9\d)(?:;|m)", screen) == []
+
+
+@pytest.mark.parametrize(("typed", "result"), [("2", "blue"), ("green, please", "green, please")])
+def test_a_question_of_the_model_is_answered_with_a_choice_or_in_own_words(
+    tmp_path: Path, typed: str, result: str
+) -> None:
+    with shop(tmp_path, COLOUR, DONE), chat(tmp_path) as terminal:
+        terminal.type("Paint it")
+        terminal.shows("A number, or your own words (Enter: no answer)")
+        assert "? Which colour?\n  1  red\n  2  blue\n" in terminal.screen()
+        terminal.type(typed)
+        screen = ended_turn(terminal)
+    assert f"The user answered:\n    {result}\n" in screen
+    assert "All done." in screen
+
+
+def test_an_empty_line_says_that_there_is_no_answer(tmp_path: Path) -> None:
+    with shop(tmp_path, COLOUR, DONE), chat(tmp_path) as terminal:
+        terminal.type("Paint it")
+        terminal.shows("A number, or your own words")
+        terminal.keys("Enter")
+        screen = ended_turn(terminal)
+    assert "the user does not want to answer" in " ".join(screen.split())

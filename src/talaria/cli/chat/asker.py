@@ -76,10 +76,10 @@ class Asker:
         self._screen.say(f"? {words.clean(question.text)}", "bold yellow")
         for number, choice in enumerate(question.choices, 1):
             self._screen.say(f"  {number}  {words.clean(choice)}", "default")
-        label = "A number, or your own words: " if question.choices else "Your answer: "
-        given = ""
-        while not given:
-            given = (await self._prompts.text(label)).strip()
+        label = "A number, or your own words" if question.choices else "Your answer"
+        given = (await self._prompts.text(f"{label} (Enter: no answer) ")).strip()
+        if not given:
+            return {"decision": "DECLINE"}
         if given.isdecimal() and 1 <= int(given) <= len(question.choices):
             given = question.choices[int(given) - 1]
         return {"decision": "APPROVE", "answer": given}

@@ -74,7 +74,8 @@ def _agent(name: str, setting: Setting, masks: Masks) -> str:
         return literal(name)
     tools = literal(list(setting.tools))
     if setting.fakes is not None:
-        tools = sequence([_fake(masks.masked(msgspec.structs.asdict(each))) for each in setting.fakes], "[]")
+        fakes = {each.name: _fake(masks.masked(msgspec.structs.asdict(each))) for each in setting.fakes}
+        tools = sequence([fakes.get(each) or literal(each) for each in setting.tools], "[]")
     return invocation("Agent", ("", literal(name)), ("tools", tools))
 
 
@@ -111,8 +112,8 @@ def _decisions(run: RecordedRun, masks: Masks) -> list[str]:
             continue
         question, edited = asked[entry.request_id], value_of(entry.arguments) if entry.outcome == "edited" else None
         given = [("", literal(question.name)), ("", literal(masks.masked(value_of(question.arguments))))]
-        given.append(("approve", literal(entry.outcome in ("approved", "edited"))))
-        more = {"edited": edited, "comment": entry.comment}
+        given.append(("approve", literal(entry.outcome in ("approved", "edited", "answered"))))
+        more = {"edited": edited, "comment": entry.comment, "answer": entry.answer}
         given += [(name, literal(masks.masked(value))) for name, value in more.items() if value]
         sources.append(invocation("Decided", *given))
     return sources

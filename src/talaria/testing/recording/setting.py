@@ -17,6 +17,7 @@ from talaria.journal.recorded import RecordedRun
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.settings import Settings
 from talaria.testing.replay import Fake, value_of
+from talaria.tools.ask_user import ASK_USER
 from talaria.tools.recall import RECALL
 
 ADVICE = "name the modules that they are in under plugins, or take the recorded results instead (fake tools)"
@@ -82,8 +83,11 @@ def with_fakes(run: RecordedRun) -> Setting:
         raise InvalidRequest("an agent of one's own is played with its real tools; leave fake tools out")
     called = {entry.name for entry in run.entries if isinstance(entry, ToolFinished)}
     specs = [spec for spec in run.context.tools if spec.name in called and spec.name != _answers_by(run)]
-    fakes = tuple(_fake(run, spec.name, spec.description, spec.parameters) for spec in specs)
-    return Setting(_config(run), tuple(each.name for each in fakes), fakes=fakes)
+    names = tuple(spec.name for spec in specs)
+    fakes = tuple(
+        _fake(run, spec.name, spec.description, spec.parameters) for spec in specs if spec.name != ASK_USER.name
+    )
+    return Setting(_config(run), names, fakes=fakes)
 
 
 def _asks_aside(run: RecordedRun) -> bool:

@@ -1,11 +1,13 @@
-"""Approval: calls that need a person's consent are asked for and suspended."""
+"""Approval: calls that need a person's consent, and questions to the user, are asked and suspended."""
 
 import msgspec
 import structlog
 
 from talaria.journal.entries import ApprovalResolved
 from talaria.journal.fold import UNKNOWN
+from talaria.journal.questions import QUESTION
 from talaria.journal.state import CallState
+from talaria.tools.ask_user import ASK_USER, UNANSWERED
 from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
 from talaria.tools.consent import CONSENT
 
@@ -25,14 +27,22 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if call.resolved is not None:
         if call.resolved.outcome in ("approved", "edited"):
             return _told(await proceed(context), call.resolved)
+        if call.resolved.outcome == "answered":
+            context.values = {**context.values, "answer": call.resolved.answer}
+            return await proceed(context)
         return _refusal(call, call.resolved)
     if call.status == "asked":
         raise Suspended
     reason = _reason(context)
     if not reason:
         return await proceed(context)
-    context.run.ask(call, reason, context.repaired)
+    context.run.ask(call, reason, _plain(context) if reason == QUESTION else context.repaired)
     raise Suspended
+
+
+def _plain(context: CallContext) -> str:
+    """The arguments as strict JSON: clients are shown what stands in them."""
+    return msgspec.json.encode(context.arguments).decode()
 
 
 def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
@@ -48,9 +58,10 @@ def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
 
 
 def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
-    text = _REFUSALS[resolved.outcome]
+    reason = call.asked.reason if call.asked is not None else ""
+    text = (UNANSWERED if reason == QUESTION else _REFUSALS)[resolved.outcome]
     outcome = "refused"
-    if call.asked is not None and call.asked.reason == UNKNOWN:
+    if reason == UNKNOWN:
         text = "It is not known whether this call took effect before a restart, and it was not run again."
         outcome = "unknown"
     return ToolOutcome(f"{text} They said: {resolved.comment}" if resolved.comment else text, outcome)
@@ -59,6 +70,8 @@ def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
 def _reason(context: CallContext) -> str:
     """Why this call must be asked for, or an empty string."""
     tool = context.tool
+    if tool is ASK_USER:
+        return QUESTION
     if tool is not CONSENT and tool.name in context.run.state.remembered:
         return ""
     if tool.name in context.run.asks_for:
