@@ -17,6 +17,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "agents/model_step.py": Boundary(1, "a fault in a model call: what it has said is kept; it is raised again"),
     "agents/tool_step.py": Boundary(1, "a task group wraps what its tasks raise; the first is raised again"),
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
+    "policy/conditions.py": Boundary(1, "a condition of a rule: what cannot be evaluated fails closed"),
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
     "runtime/engine.py": Boundary(2, "a session's owner: the others go on; a listener: it begins again"),
     "runtime/runtime.py": Boundary(1, "opening failed: what is open already is closed, then it is raised again"),

@@ -95,8 +95,9 @@ TURN = TurnBody(
     detached=False,
     digest="abc",
     output=OutputSpec({"type": "object"}, "final_answer"),
+    bypass=True,
 )
-DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True)
+DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, role="boss")
 
 
 def test_letters_of_one_question_or_run_have_one_key() -> None:

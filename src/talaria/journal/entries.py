@@ -55,7 +55,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=T
 
 
 class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
-    """A request became a run of this session. `secrets` names the secrets it came with, never their values."""
+    """A request became a run of this session. `secrets` names the secrets it came with, never their values.
+
+    `bypass`: nobody is asked about its calls.
+    """
 
     agent: str
     model: str
@@ -70,6 +73,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     system: str = ""
     detached: bool = True
     output: OutputSpec | None = None
+    bypass: bool = False
 
 
 class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
@@ -182,7 +186,7 @@ Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "
 class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
-    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
+    `reason` says why it is asked (`declared`, `configured`, `policy`, `outcome_unknown`).
     """
 
     request_id: str
@@ -195,7 +199,10 @@ class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"
 
 
 class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
-    """The question has its answer; anything but approved or edited is a refusal."""
+    """The question has its answer; anything but approved or edited is a refusal.
+
+    `role`: that by which `by` was an approver; empty where the run's own user decided.
+    """
 
     request_id: str
     call_id: str
@@ -204,6 +211,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     arguments: str = ""
     comment: str = ""
     remember: bool = False
+    role: str = ""
 
 
 class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):

@@ -13,7 +13,8 @@ from talaria.ports.inbox import Letter
 class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
-    `digest` tells whether a request with the same idempotency key is the same request.
+    `digest` tells whether a request with the same idempotency key is the same request. `bypass`: it wants to do without
+    approvals.
     """
 
     query: str
@@ -30,16 +31,18 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     detached: bool = True
     digest: str = ""
     output: OutputSpec | None = None
+    bypass: bool = False
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text."""
+    """What was decided about a question, by whom. `arguments`: the edited ones, as JSON text; `role`: an approver's."""
 
     outcome: Resolution
     by: str = ""
     arguments: str = ""
     comment: str = ""
     remember: bool = False
+    role: str = ""
 
 
 _encode = msgspec.json.Encoder().encode

@@ -16,6 +16,7 @@ from talaria.models.call_limits import CallLimits
 from talaria.models.dialects import make_dialect
 from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
+from talaria.policy.policy import Policy
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
 from talaria.runtime.admission import Admission
@@ -30,6 +31,7 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
+from talaria.runtime.policy import make_policy
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes, model_labels
 from talaria.runtime.secrets import Secrets
@@ -39,6 +41,7 @@ from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
+from talaria.tools.consent import CONSENT
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
 from talaria.tools.own_stages import OwnStage
@@ -80,6 +83,7 @@ class Plan:
     settings: Settings
     clock: Clock
     catalog: Catalog
+    policy: Policy
     grants: Callable[[Secrets], CatalogGrants]
     model: Model | None
     routes: list[Route]
@@ -104,14 +108,17 @@ def plan(
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
-    harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
+    harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
+    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
     def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
+        return CatalogGrants(catalog, secrets, harness, policy, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes, dialects)
+    return Plan(
+        settings, clock or SystemClock(settings.server.timezone), catalog, policy, grants, model, routes, dialects
+    )
 
 
 async def build(plan: Plan) -> Parts:
@@ -126,7 +133,7 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), Secrets())
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     means = Means(

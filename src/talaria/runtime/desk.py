@@ -12,6 +12,7 @@ from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter, read_decision
 from talaria.journal.views import iso_time
 from talaria.ports.inbox import Letter
+from talaria.runtime.deciders import Deciders
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
@@ -35,6 +36,7 @@ class Desk:
         self._store = kit.store
         self._clock = kit.clock
         self._catalog = kit.catalog
+        self._deciders = Deciders(kit.settings.approval)
         self._lookup = lookup
 
     async def decide(self, principal: Principal, decision: Decision) -> dict[str, Any]:
@@ -42,6 +44,7 @@ class Desk:
 
         Raises:
             NotFound: no such question for this principal.
+            Forbidden: this principal may see it, and not decide about it.
             InvalidRequest: the edited arguments do not fit the tool.
             Conflict: a different decision is in force already.
         """
@@ -51,10 +54,11 @@ class Desk:
         if where is None or (letter is not None and letter.kind != "decision"):
             raise NotFound(f"no question '{decision.request_id[:80]}'")
         key = SessionKey.parse(where)
-        if not principal.may_see(key.tenant, key.user):
+        if not self._deciders.may_see(principal, key):
             raise NotFound(f"no question '{decision.request_id[:80]}'")
+        self._deciders.check(principal, key)
         if row is None and letter is not None:
-            await self._lookup.place(principal, letter.run)  # it may have expired since
+            await self._lookup.place(Principal(key.tenant, key.user), letter.run)  # it may have expired since
         body = self._body(principal, decision, msgspec.json.decode(row.data, type=ApprovalRow) if row else None)
         if letter is None:
             assert row is not None
@@ -81,18 +85,18 @@ class Desk:
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
     def _body(self, principal: Principal, decision: Decision, row: ApprovalRow | None) -> DecisionBody:
-        comment = valid_text(decision.comment)
+        comment, role = valid_text(decision.comment), self._deciders.role(principal.roles)
         if not decision.approve:
             if decision.arguments is not None:
                 raise InvalidRequest("arguments go with APPROVE only")
-            return DecisionBody("declined", principal.user, comment=comment)
+            return DecisionBody("declined", principal.user, comment=comment, role=role)
         if decision.arguments is None:
-            return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember)
+            return DecisionBody("approved", principal.user, comment=comment, remember=decision.remember, role=role)
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
             tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
             bind(tool, parse_arguments(tool, text))
-        return DecisionBody("edited", principal.user, text, comment)
+        return DecisionBody("edited", principal.user, text, comment, role=role)
 
     def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
         body = read_decision(letter)
