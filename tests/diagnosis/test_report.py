@@ -156,10 +156,8 @@ async def test_tools_that_the_turn_did_not_have_are_told_with_the_list_that_left
     said = await reported(
         Say("Fine."), tools=tools, agents=agents, fields={"agent": "clerk", "tools": ["look", "group:money", "hidden"]}
     )
-    assert (
-        "- 1 tool registered now, but not offered in this run: 'hidden'. Look at the tools of the agent 'clerk', and at policy.rules."
-        in said
-    )
+    assert "- 1 tool registered now, but not offered in this run: 'hidden'. Look at the tools of the agent" in said
+    assert "the agent 'clerk', and at policy.rules." in said
 
 
 @pytest.mark.parametrize("written", ['look({"id": 1})', '{"name": "look", "arguments": {}}', "<look>1</look>"])

@@ -38,8 +38,16 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 
 
 def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The rules as they are asked: the strongest first, and of those the ones without a condition."""
-    return tuple(sorted(rules, key=lambda rule: (ORDER.index(rule.effect), rule.condition is not None)))
+    """The rules as they are asked: the strongest first, and what always denies before all others.
+
+    Of rules that ask, those about arguments come first: remembered consent does not hold for them.
+    """
+
+    def place(rule: Rule) -> tuple[int, bool]:
+        is_conditional = rule.condition is not None
+        return ORDER.index(rule.effect), not is_conditional if rule.effect == "ask" else is_conditional
+
+    return tuple(sorted(rules, key=place))
 
 
 def judge(rules: Sequence[Rule], facts: Mapping[str, Any]) -> Verdict | None:
