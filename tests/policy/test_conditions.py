@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from talaria.core.errors import ConfigurationError
-from talaria.policy.conditions import Condition, ConditionFailed
+from talaria.policy.conditions import Condition, ConditionFailed, Facts
 
 ARGUMENTS: dict[str, Any] = {"method": "POST", "amount": 41.5, "pieces": 3, "tags": ["a", "b"], "to": {"city": "Oslo"}}
 FACTS: dict[str, Any] = {
@@ -33,7 +33,7 @@ FACTS: dict[str, Any] = {
     ],
 )
 def test_a_condition_sees_arguments_principal_agent_and_tool(text: str, holds: bool) -> None:
-    assert Condition(text).holds(FACTS) is holds
+    assert Condition(text).holds(Facts(FACTS)) is holds
 
 
 @pytest.mark.parametrize(
@@ -69,20 +69,22 @@ def test_what_is_no_condition_is_refused_when_it_is_read(text: str, problem: str
 )
 def test_what_cannot_be_said_of_these_arguments_fails(text: str, problem: str) -> None:
     with pytest.raises(ConditionFailed, match=problem):
-        Condition(text).holds(FACTS)
+        Condition(text).holds(Facts(FACTS))
 
 
 @pytest.mark.parametrize("value", [2**70, "\ud800", object()], ids=["a huge number", "a surrogate", "an object"])
 def test_values_that_the_language_does_not_have_fail(value: Any) -> None:
     with pytest.raises(ConditionFailed):
-        Condition("args.v == 1").holds({**FACTS, "args": {"v": value}})
+        Condition("args.v == 1").holds(Facts({**FACTS, "args": {"v": value}}))
 
 
 def test_a_condition_that_would_take_long_fails() -> None:
     every = "args.l.all(a, args.l.all(b, args.l.all(c, a + b + c >= 0)))"
     with pytest.raises(ConditionFailed, match="budget"):
-        Condition(every).holds({**FACTS, "args": {"l": list(range(1000))}})
+        Condition(every).holds(Facts({**FACTS, "args": {"l": list(range(1000))}}))
 
 
 def test_a_regular_expression_takes_time_linear_in_its_text() -> None:
-    assert Condition("args.text.matches('(a+)+$')").holds({**FACTS, "args": {"text": "a" * 100_000 + "b"}}) is False
+    assert (
+        Condition("args.text.matches('(a+)+$')").holds(Facts({**FACTS, "args": {"text": "a" * 100_000 + "b"}})) is False
+    )

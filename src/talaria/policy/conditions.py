@@ -15,11 +15,25 @@ _ANYTHING = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
 _ENV = cel.NewEnv(
     variables={"args": _ANYTHING, "principal": _ANYTHING, "agent": cel.Type.STRING, "tool": _ANYTHING},
 )
-VARIABLES = ("args", "principal", "agent", "tool")
 
 
 class ConditionFailed(Exception):
     """It is not known whether the condition holds: a member is missing, a type is wrong, it would take too long."""
+
+
+class Facts:
+    """What conditions see of one call. It is converted once, when the first condition asks."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self._converted: cel.Activation | None = None
+
+    @property
+    def converted(self) -> cel.Activation:
+        """As the language's runtime takes it; whatever that raises: a value is none that the language has."""
+        if self._converted is None:
+            self._converted = _ENV.Activation(self._values)
+        return self._converted
 
 
 class Condition:
@@ -40,14 +54,14 @@ class Condition:
         if kind not in (cel.Type.BOOL, cel.Type.DYN):
             raise ConfigurationError(f"'{text}' is no condition: it gives {kind.name()}, and must say true or false")
 
-    def holds(self, facts: Mapping[str, Any]) -> bool:
+    def holds(self, facts: Facts) -> bool:
         """Whether it holds.
 
         Raises:
             ConditionFailed: that cannot be said.
         """
         try:
-            value = self._expression.eval(data=facts)
+            value = self._expression.eval(facts.converted)
             kind, said = value.type(), value.value()
         except Exception as error:
             raise ConditionFailed(_first_line(error)) from error

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from talaria.core.principal import Principal
+from talaria.policy.conditions import Facts
 from talaria.policy.rules import Rule, Verdict, judge
 from talaria.policy.selection import Selection, Subject
 
@@ -33,7 +34,7 @@ class RunPolicy:
         if rules is None:
             return None
         about = {"name": tool.name, "group": tool.group, "source": tool.source}
-        return judge(rules, {**self.about, "args": arguments, "tool": about})
+        return judge(rules, Facts({**self.about, "args": arguments, "tool": about}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Rules, and what they say of a call: deny goes before ask, ask before allow."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from talaria.policy.conditions import Condition, ConditionFailed
+from talaria.policy.conditions import Condition, ConditionFailed, Facts
 from talaria.policy.selection import Selection
 
 Effect = Literal["deny", "ask", "allow"]
@@ -50,7 +50,7 @@ def in_order(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=place))
 
 
-def judge(rules: Sequence[Rule], facts: Mapping[str, Any]) -> Verdict | None:
+def judge(rules: Sequence[Rule], facts: Facts) -> Verdict | None:
     """What rules in order say of a call; None where none matches.
 
     It fails closed: where a condition cannot be evaluated, a rule that denies or asks counts, one that allows does not.
