@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from talaria.core.errors import ConfigurationError
 from talaria.core.principal import Principal
 from talaria.policy.conditions import Condition
 from talaria.policy.policy import Policy, RunPolicy
 from talaria.policy.rules import ORDER, Effect, Rule, in_order
 from talaria.policy.selection import select
+from talaria.runtime.configure import read_settings
 from tests.policy.test_selection import Subject
 
 REFUND = Subject("refund", "orders")
@@ -118,3 +120,21 @@ def test_a_tool_that_every_call_of_is_refused_may_not_be_called(
 def test_no_rules_say_nothing() -> None:
     assert RunPolicy().judge(REFUND, {}) is None
     assert Policy().of_run([REFUND], ANN, "clerk").rules == {}
+
+
+VAGUE: list[tuple[dict[str, Any], str]] = [
+    ({"approval": {"notRequester": True}}, "notRequester leaves nobody who may decide; name roles in approvers"),
+    ({"policy": {"rules": [{"deny": "a", "allow": "b"}]}}, "a rule has one of allow, ask and deny"),
+    ({"policy": {"rules": [{"roles": ["a"]}]}}, "a rule has one of allow, ask and deny"),
+    ({"policy": {"rules": [{"deny": " , "}]}}, "a rule has one of allow, ask and deny"),
+    ({"policy": {"rules": [{"deny": "a", "roles": []}]}}, "roles"),
+    ({"policy": {"rules": [{"deny": "a", "when": ""}]}}, "when"),
+    ({"policy": {"rules": [{"deny": "a", "if": "true"}]}}, "there is no such key"),
+    ({"policy": {"rule": []}}, "did you mean 'rules'|'rules'"),
+]
+
+
+@pytest.mark.parametrize(("config", "problem"), VAGUE)
+def test_a_rule_that_says_nothing_definite_ends_the_start(config: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigurationError, match=problem):
+        read_settings(config, {})
