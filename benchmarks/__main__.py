@@ -12,6 +12,7 @@ from benchmarks import (
     long_session,
     many_sessions,
     parked,
+    policy,
     quotas,
     relay,
     slow_readers,
@@ -25,6 +26,7 @@ from benchmarks.size import TINY, Size
 MEASURES: dict[str, ModuleType] = {
     "tool_calls": tool_calls,
     "tools": tools,
+    "policy": policy,
     "tokens": tokens,
     "decoding": decoding,
     "many_sessions": many_sessions,

@@ -19,6 +19,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),
     "quotas/quotas.py": Boundary(1, "an adapter of counters: what cannot be counted is not done"),
     "notify/courier.py": Boundary(1, "a delivery to outside: the others must not wait for it"),
+    "policy/conditions.py": Boundary(1, "a condition of a rule: what cannot be evaluated fails closed"),
     "runtime/catalog.py": Boundary(1, "a plugin's import: the operator is told which"),
     "runtime/engine.py": Boundary(2, "a session's owner: the others go on; a listener: it begins again"),
     "runtime/runtime.py": Boundary(1, "opening failed: what is open already is closed, then it is raised again"),

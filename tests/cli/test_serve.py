@@ -46,7 +46,8 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
     assert said["store"].startswith("off  store.url is memory://")
     assert said["models"] == "on   gpt → openai at 127.0.0.1:9, 1 key; no defaultModel"
     assert said["tools"] == "on   1 of shop: refund"
-    assert said["approvals"] == "on   refund; an answer is waited for 300 s"
+    assert said["approvals"] == "on   refund; the run's own user decides, within 300 s"
+    assert said["policy"].startswith("off  policy.rules is empty")
     assert said["auth"].startswith("off  auth.kind is none")
     assert said["notify"] == "on   json at chat.example: finish; links that decide: none, server.publicUrl is not set"
     assert said["metrics"] == f"on   {url}/metrics"

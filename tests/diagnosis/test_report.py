@@ -114,7 +114,7 @@ async def test_calls_that_failed_or_were_refused_are_told_in_their_words() -> No
     said = await reported(*steps, tools=(breaks, made("look", permission="boss")))
     assert "- A call of 'breaks' failed: ValueError: no luck" in said
     assert "- A call of 'look' was refused: Not run: 'look' takes the role 'boss'" in said
-    assert "- 'look' takes the role 'boss', which the user of this run has not." in said
+    assert "- Not offered: 'look' takes the role 'boss', which the user of this run has not." in said
     assert "- The model called 'lok', which it was not offered." in said
 
 
@@ -156,10 +156,8 @@ async def test_tools_that_the_turn_did_not_have_are_told_with_the_list_that_left
     said = await reported(
         Say("Fine."), tools=tools, agents=agents, fields={"agent": "clerk", "tools": ["look", "group:money", "hidden"]}
     )
-    assert (
-        "- 1 tool registered now, but not offered in this run: 'hidden'. Look at the tools of the agent 'clerk'."
-        in said
-    )
+    assert "- 1 tool registered now, but not offered in this run: 'hidden'. Look at the tools of the agent" in said
+    assert "the agent 'clerk', and at policy.rules." in said
 
 
 @pytest.mark.parametrize("written", ['look({"id": 1})', '{"name": "look", "arguments": {}}', "<look>1</look>"])

@@ -73,6 +73,7 @@ FULL: list[AnyEntry] = [
         system="Persona",
         detached=False,
         output=OutputSpec({"type": "object"}, "final_answer"),
+        bypass=True,
     ),
     ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
     ModelFinished(
@@ -133,6 +134,7 @@ FULL: list[AnyEntry] = [
         remember=True,
         via="link",
         answer="Blue",
+        role="boss",
     ),
     AnswerRejected(
         run="run_1", at=8, round=1, problem="too much", feedback="Too much!", rewind=(4, 3, 2, 1), call_id="call_1"

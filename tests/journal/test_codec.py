@@ -79,7 +79,7 @@ def test_letters_that_wait_load_for_ever() -> None:
     assert decision == DECISION
     assert encode_body(decision) == golden("letter_decision.1").strip()
     older = read_decision(Letter("s", "k", "decision", "r", 0, golden("letter_decision.1.without_answer").strip()))
-    assert older == msgspec.structs.replace(DECISION, via="", answer="")
+    assert older == msgspec.structs.replace(DECISION, via="", answer="", role="")
 
 
 TURN = TurnBody(
@@ -97,8 +97,9 @@ TURN = TurnBody(
     detached=False,
     digest="abc",
     output=OutputSpec({"type": "object"}, "final_answer"),
+    bypass=True,
 )
-DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue")
+DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue", role="boss")
 
 
 def test_letters_of_one_question_or_run_have_one_key() -> None:

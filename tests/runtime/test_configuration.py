@@ -10,6 +10,7 @@ import pytest
 
 from talaria import Agent, Runtime, tool
 from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.runtime.build import plan
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.configure import read_settings
@@ -126,11 +127,22 @@ def test_agents_and_tools_come_from_plugins_and_the_configuration(monkeypatch: p
         ({"agents": [{"name": "a", "tools": ["lok"]}]}, "agents.a.tools: .*'lok'"),
         ({"approval": {"requiredTools": ["lok"]}}, "approval.requiredTools: no tool named 'lok'; did you mean 'look'?"),
         ({"approval": {"requiredTools": ["zzz"]}}, "no tool named 'zzz'; there are 'look"),
+        ({"approval": {"requiredTools": ["lo*", "x*"]}}, r"approval.requiredTools: no tool named 'x\*'"),
+        ({"approval": {"requiredTools": ["group:files"]}}, "no tool named 'group:files'; there are none"),
+        ({"policy": {"rules": [{"ask": "look"}, {"deny": "look, lok"}]}}, r"policy.rules\[1\].deny: no tool .*'lok'"),
+        ({"policy": {"rules": [{"deny": "source:mpc"}]}}, "named 'source:mpc'; did you mean 'source:mcp'?"),
+        (
+            {"policy": {"rules": [{"deny": "look", "when": "args."}]}},
+            r"policy.rules\[0\].when: 'args.' is no condition",
+        ),
+        ({"policy": {"rules": [{"deny": "look", "when": "arg.x == 1"}]}}, "undeclared reference to 'arg.x'"),
+        ({"policy": {"rules": [{"deny": "look", "when": "size(args)"}]}}, "it gives INT, and must say true or false"),
+        ({"policy": {"rules": [{"deny": "look", "when": "agent == 1"}]}}, "no matching overload"),
     ],
 )
 def test_a_name_that_matches_nothing_is_an_error_at_the_start(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        load_catalog(read_settings(config, {}), [], [look])
+        plan(read_settings(config, {}), None, None, [], [look], [])
     assert re.search(message, refused.value.message), refused.value.message
 
 

@@ -34,6 +34,7 @@ from talaria.journal.letters import DecisionBody, decision_letter, read_decision
 from talaria.journal.session import Rows, SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
+from talaria.policy.policy import RunPolicy
 from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
@@ -77,7 +78,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What one run may use: its tools, its secrets, whom it acts for, which tools need consent.
+    """What one run may use: its tools, its secrets, whom it acts for, what the policy says of its calls.
 
     `answer` stands for the final answer, where the turn has a schema for it. `own` answers in the model's place.
     """
@@ -87,7 +88,7 @@ class Granted:
     secrets: Mapping[str, str] | None = field(default=None, repr=False)
     principal: Principal = field(default_factory=Principal)
     deps: Any = field(default=None, repr=False)
-    asks_for: frozenset[str] = frozenset()
+    policy: RunPolicy = field(default_factory=RunPolicy)
     answer: Tool[..., Any] | None = None
     own: OwnGrant | None = None
 
@@ -103,7 +104,7 @@ class OpenRun:
         self.secrets: Mapping[str, str] = dict(granted.secrets or {})
         self.principal = granted.principal
         self.deps = granted.deps
-        self.asks_for = granted.asks_for
+        self.policy = granted.policy
         self._answer = granted.answer
         self.own = granted.own
         self.redactor = Redactor(self.secrets)
@@ -273,6 +274,7 @@ class OpenRun:
             remember=body.remember,
             via=body.via,
             answer=body.answer,
+            role=body.role,
         )
         self.record(entry, consumed=[letter.key])
         self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)

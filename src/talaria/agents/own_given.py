@@ -37,7 +37,8 @@ class GivenTools:
         unknown = [name for name in wanted if name not in self.names]
         if unknown:
             raise InvalidRequest(f"models.ask: {self._unknown(unknown[0])}")
-        return tuple(self._turn.session.tools[name].spec for name in wanted)
+        session = self._turn.session
+        return tuple(session.tools[name].spec for name in wanted if name not in session.policy.denied)
 
     async def _run(self, name: str, arguments: str) -> ToolMessage:
         if name in self._turn.session.tools and name not in self.names:  # another agent of the run has it

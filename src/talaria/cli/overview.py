@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from talaria.policy.selection import select
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog
 from talaria.runtime.settings import ModelSettings, Settings
 
@@ -31,6 +32,7 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _models(settings),
         _agents(settings, catalog),
         _tools(settings, catalog),
+        _policy(settings),
         _approvals(settings, catalog),
         _auth(settings),
         _cors(settings),
@@ -87,11 +89,28 @@ def _tools(settings: Settings, catalog: Catalog) -> Line:
 
 
 def _approvals(settings: Settings, catalog: Catalog) -> Line:
-    asks = [tool.name for tool in catalog.registry.tools if tool.approval]
-    asks += [name for name in settings.approval.required_tools if name in catalog.registry and name not in asks]
+    approval, required = settings.approval, select(settings.approval.required_tools)
+    asks = [tool.name for tool in catalog.registry.tools if tool.approval or tool in required]
+    rules = sum(rule.ask is not None for rule in settings.policy.rules)
+    asks += [f"policy.rules ({rules} that ask)"] if rules else []
     if not asks:
         return Line("approvals", False, "no tool asks a person before it runs")
-    return Line("approvals", True, f"{_listed(asks)}; an answer is waited for {settings.approval.timeout:g} s")
+    who = "the run's own user decides"
+    if approval.approvers:
+        others = ", never about their own runs" if approval.not_requester else ""
+        who = f"who has one of the roles {_listed(approval.approvers)} decides{others}"
+        if settings.auth.kind == "none":
+            who = "nobody can decide: approval.approvers names roles, and without a login nobody has one"
+    return Line("approvals", True, f"{_listed(asks)}; {who}, within {approval.timeout:g} s")
+
+
+def _policy(settings: Settings) -> Line:
+    rules = settings.policy.rules
+    if not rules:
+        return Line("policy", False, "policy.rules is empty: tools are allowed as they are declared")
+    counts = {each: sum(getattr(rule, each) is not None for rule in rules) for each in ("deny", "ask", "allow")}
+    how = ", ".join(f"{count} that {each}" for each, count in counts.items() if count)
+    return Line("policy", True, f"rules: {how}")
 
 
 def _auth(settings: Settings) -> Line:

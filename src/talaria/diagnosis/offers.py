@@ -37,7 +37,6 @@ def of_offers(course: Course, registered: Sequence[Tool[..., Any]] = ()) -> Iter
     for spec in never:
         yield from _poorly_described(spec)
     yield from _confusable(offered, {spec.name for spec in never})
-    yield from _not_permitted(course, [each for each in registered if each.name in {spec.name for spec in offered}])
     yield from _not_offered(course, [each for each in registered if each.name not in {spec.name for spec in offered}])
 
 
@@ -96,16 +95,13 @@ def _overlap(one: str, other: str) -> float:
     return len(mine & theirs) / max(1, len(mine | theirs))
 
 
-def _not_permitted(course: Course, tools: Sequence[Tool[..., Any]]) -> Iterator[str]:
-    for each in tools:
-        if each.permission and each.permission not in course.run.turn.roles:
-            yield f"'{each.name}' takes the role '{each.permission}', which the user of this run has not."
-
-
 def _not_offered(course: Course, tools: Sequence[Tool[..., Any]]) -> Iterator[str]:
     allow = course.run.turn.tools
     forbidden = [each for each in tools if allow is not None and not {each.name, GROUP + each.group} & set(allow)]
-    others = [each for each in tools if each not in forbidden]
+    unpermitted = [each for each in tools if each.permission and each.permission not in course.run.turn.roles]
+    others = [each for each in tools if each not in forbidden and each not in unpermitted]
+    for each in unpermitted:
+        yield f"Not offered: '{each.name}' takes the role '{each.permission}', which the user of this run has not."
     if forbidden:
         yield (
             f"Not offered, because the request's list of tools does not have {'it' if len(forbidden) == 1 else 'them'}"
@@ -115,5 +111,5 @@ def _not_offered(course: Course, tools: Sequence[Tool[..., Any]]) -> Iterator[st
         agent = course.run.turn.agent
         yield (
             f"{count(len(others), 'tools')} registered now, but not offered in this run: "
-            f"{names([each.name for each in others])}. Look at the tools of the agent '{agent}'."
+            f"{names([each.name for each in others])}. Look at the tools of the agent '{agent}', and at policy.rules."
         )

@@ -55,7 +55,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=T
 
 
 class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
-    """A request became a run of this session. `secrets` names the secrets it came with, never their values."""
+    """A request became a run of this session. `secrets` names the secrets it came with, never their values.
+
+    `bypass`: nobody is asked about its calls.
+    """
 
     agent: str
     model: str
@@ -70,6 +73,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     system: str = ""
     detached: bool = True
     output: OutputSpec | None = None
+    bypass: bool = False
 
 
 class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
@@ -182,7 +186,8 @@ Resolution = Literal["approved", "edited", "answered", "declined", "expired", "c
 class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
-    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`), or that it is a `question` to the user.
+    `reason` says why it is asked (`declared`, `configured`, `policy`, `outcome_unknown`), or that it is a `question` to
+    the user.
     """
 
     request_id: str
@@ -197,7 +202,7 @@ class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"
 class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     """The question has its answer; anything but approved, edited or answered (with `answer`) is a refusal.
 
-    `via`: a `link` that was sent.
+    `role`: that by which `by` was an approver; empty where the run's own user decided. `via`: a `link` that was sent.
     """
 
     request_id: str
@@ -209,6 +214,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     remember: bool = False
     via: str = ""
     answer: str = ""
+    role: str = ""
 
 
 class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):

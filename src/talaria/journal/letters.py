@@ -13,7 +13,8 @@ from talaria.ports.inbox import Letter
 class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
-    `digest` tells whether a request with the same idempotency key is the same request.
+    `digest` tells whether a request with the same idempotency key is the same request. `bypass`: it wants to do without
+    approvals.
     """
 
     query: str
@@ -30,12 +31,13 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     detached: bool = True
     digest: str = ""
     output: OutputSpec | None = None
+    bypass: bool = False
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was decided about a question, by whom, `via` what.
 
-    `arguments`: the edited ones, as JSON text. `answer`: the user's.
+    `arguments`: the edited ones, as JSON text. `answer`: the user's. `role`: an approver's.
     """
 
     outcome: Resolution
@@ -45,6 +47,7 @@ class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     remember: bool = False
     via: str = ""
     answer: str = ""
+    role: str = ""
 
 
 _encode = msgspec.json.Encoder().encode

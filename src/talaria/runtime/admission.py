@@ -13,6 +13,7 @@ from talaria.core.redaction import too_short
 from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.index import WAKE
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
+from talaria.policy.policy import BYPASS
 from talaria.ports.inbox import Letter
 from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
@@ -172,8 +173,8 @@ class Admission:
         model = self._model(request, agent)
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
-        if request.bypass_approval:
-            _log.warning("bypass_ignored", user=principal.user, advice="bypassApproval is not available yet")
+        if request.bypass_approval and BYPASS not in principal.roles:
+            _log.warning("bypass_ignored", user=principal.user, advice=f"bypassApproval takes the role '{BYPASS}'")
         return TurnBody(
             query=request.query,
             principal=principal,
@@ -198,6 +199,7 @@ class Admission:
             detached=request.on_disconnect == "continue",
             digest=_digest(request) if request.idempotency_key is not None else "",
             output=self._output(request, agent, model, names),
+            bypass=request.bypass_approval,
         )
 
     def _output(self, request: ChatRequest, agent: AgentSpec, model: str, names: list[str]) -> OutputSpec | None:

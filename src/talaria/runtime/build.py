@@ -19,6 +19,7 @@ from talaria.models.gateway import Gateway
 from talaria.models.routes import Route
 from talaria.notify.outbox import Outbox
 from talaria.notify.target import Target
+from talaria.policy.policy import Policy
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model, Transport
 from talaria.quotas.rules import Rules
@@ -38,6 +39,7 @@ from talaria.runtime.lookup import Lookup
 from talaria.runtime.notifier import Notifier, make_targets
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
+from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
@@ -51,6 +53,7 @@ from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.chain import fold
+from talaria.tools.consent import CONSENT
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
 from talaria.tools.own_stages import OwnStage
@@ -105,6 +108,7 @@ class Plan:
     settings: Settings
     clock: Clock
     catalog: Catalog
+    policy: Policy
     grants: Callable[[Secrets], CatalogGrants]
     model: Model | None
     routes: list[Route]
@@ -131,17 +135,18 @@ def plan(
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
-    harness, asks_for = _harness(settings), frozenset(settings.approval.required_tools)
+    harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
+    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
     def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
+        return CatalogGrants(catalog, secrets, harness, policy, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
     clock = clock or SystemClock(settings.server.timezone)
     rules = make_rules(settings.quotas, catalog)
-    return Plan(settings, clock, catalog, grants, model, routes, dialects, rules, targets)
+    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets)
 
 
 async def build(plan: Plan) -> Parts:
@@ -157,7 +162,7 @@ async def build(plan: Plan) -> Parts:
     assert model is not None
     store = await open_store(settings.store.url)
     audit = Audit(store, clock, settings.auth.home)
-    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets(), audit)
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), Secrets(), audit)
     quotas = await make_quotas(kit, plan.quotas, plan.routes)
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None

@@ -97,8 +97,7 @@ def load_catalog(
     """Register what is in the plugins, the program's own tools, then the configured agents and the program's.
 
     Raises:
-        ConfigurationError: a plugin cannot be imported, or a name in an agent's tools or in approval.requiredTools
-            matches nothing.
+        ConfigurationError: a plugin cannot be imported, or a name in an agent's tools matches nothing.
     """
     if settings.plugins or any(":" in each.dialect for each in settings.models):
         _look_here()
@@ -118,7 +117,6 @@ def load_catalog(
             catalog.tools(agent, None)
         except InvalidRequest as error:
             raise ConfigurationError(f"agents.{agent.name}.tools: {error.message}") from error
-    _check_required(settings, catalog)
     return catalog
 
 
@@ -163,13 +161,3 @@ def _where(error: Exception) -> str:
         if frame.filename != __file__ and "importlib" not in frame.filename:
             return f" ({frame.filename}, line {frame.lineno})"
     return ""
-
-
-def _check_required(settings: Settings, catalog: Catalog) -> None:
-    """A misspelt name would leave a tool unguarded; only the shipped default may name tools that are not there."""
-    if "required_tools" not in settings.approval.model_fields_set:
-        return
-    names = catalog.registry.names
-    for name in settings.approval.required_tools:
-        if name not in names:
-            raise ConfigurationError(f"approval.requiredTools: no tool named '{name}'{suggestion(name, names)}")

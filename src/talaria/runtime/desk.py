@@ -14,6 +14,7 @@ from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter
 from talaria.journal.questions import QUESTION
 from talaria.journal.views import iso_time
 from talaria.ports.inbox import Letter
+from talaria.runtime.deciders import Deciders
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
@@ -46,6 +47,7 @@ class Desk:
         self._clock = kit.clock
         self._catalog = kit.catalog
         self._secrets = kit.secrets
+        self._deciders = Deciders(kit.settings.approval)
         self._lookup = lookup
 
     async def decide(self, principal: Principal, decision: Decision) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class Desk:
 
         Raises:
             NotFound: no such question for this principal.
+            Forbidden: this principal may see it, and not decide about it.
             InvalidRequest: the edited arguments do not fit the tool, or there is no answer where one is asked for.
             Conflict: a different decision is in force already.
         """
@@ -62,11 +65,13 @@ class Desk:
         if where is None or (letter is not None and letter.kind != "decision"):
             raise NotFound(f"no question '{decision.request_id[:80]}'")
         key = SessionKey.parse(where)
-        if not principal.may_see(key.tenant, key.user):
-            raise NotFound(f"no question '{decision.request_id[:80]}'")
-        if row is None and letter is not None:
-            await self._lookup.place(principal, letter.run)  # it may have expired since
         asked = msgspec.json.decode(row.data, type=ApprovalRow) if row is not None else None
+        for_user = _is_for_user(asked, letter)
+        if not self._deciders.may_see(principal, key, for_user=for_user):
+            raise NotFound(f"no question '{decision.request_id[:80]}'")
+        self._deciders.check(principal, key, for_user=for_user)
+        if row is None and letter is not None:
+            await self._lookup.place(Principal(key.tenant, key.user), letter.run)  # it may have expired since
         run = asked.run if asked is not None else letter.run if letter is not None else ""
         body = self._body(principal, decision, run, asked)
         if letter is None:
@@ -94,27 +99,26 @@ class Desk:
 
     def _body(self, principal: Principal, decision: Decision, run: str, row: ApprovalRow | None) -> DecisionBody:
         masked = Redactor(self._secrets.get(run) or {}).mask  # what people write is recorded
-        comment = masked(valid_text(decision.comment))
+        comment, role = masked(valid_text(decision.comment)), self._deciders.role(principal.roles)
+        by, via = principal.user, decision.via
         if not decision.approve:
             if decision.arguments is not None:
                 raise InvalidRequest("arguments go with APPROVE only")
             if decision.answer is not None:
                 raise InvalidRequest("an answer goes with APPROVE only")
-            return DecisionBody("declined", principal.user, comment=comment, via=decision.via)
+            return DecisionBody("declined", by, comment=comment, role=role, via=via)
         if row is not None:
             _check_kind(row, decision)
         if decision.answer is not None:
             answer = masked(_answer(decision.answer))
-            return DecisionBody("answered", principal.user, comment=comment, via=decision.via, answer=answer)
+            return DecisionBody("answered", by, comment=comment, role=role, via=via, answer=answer)
         if decision.arguments is None:
-            return DecisionBody(
-                "approved", principal.user, comment=comment, remember=decision.remember, via=decision.via
-            )
+            return DecisionBody("approved", by, comment=comment, remember=decision.remember, role=role, via=via)
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
             tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
             bind(tool, parse_arguments(tool, text))
-        return DecisionBody("edited", principal.user, text, comment)
+        return DecisionBody("edited", principal.user, text, comment, role=role)
 
     def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
         body = read_decision(letter)
@@ -130,6 +134,13 @@ class Desk:
         if (body.outcome, body.arguments, body.answer) != (wanted.outcome, wanted.arguments, wanted.answer):
             raise Conflict(f"this question was {body.outcome} before; that decision is in force", view)
         return view
+
+
+def _is_for_user(asked: ApprovalRow | None, decided: Letter | None) -> bool:
+    """Whether this is a question to the user; of one that is over, the answer says so."""
+    if asked is not None:
+        return asked.reason == QUESTION
+    return decided is not None and read_decision(decided).outcome == "answered"
 
 
 def _check_kind(asked: ApprovalRow, decision: Decision) -> None:

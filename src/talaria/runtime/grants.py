@@ -11,6 +11,7 @@ from talaria.core.errors import Forbidden, SecretsLost
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
+from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
@@ -23,7 +24,7 @@ Tools = tuple[Tool[..., Any], ...]
 
 
 class CatalogGrants:
-    """Grants out of the catalog; `harness` is the harness's system prompt, `asks_for` names tools that need consent.
+    """Grants out of the catalog; `harness` is the harness's system prompt, `policy` the deployment's.
 
     Every turn that has tools has the `builtin` ones, too, last: the list must not change while a session goes on.
     """
@@ -33,13 +34,13 @@ class CatalogGrants:
         catalog: Catalog,
         secrets: Secrets,
         harness: str,
-        asks_for: frozenset[str],
+        policy: Policy,
         builtin: tuple[Tool[..., Any], ...] = (),
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
         self._harness = harness
-        self._asks_for = asks_for
+        self._policy = policy
         self._builtin = builtin
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
@@ -49,7 +50,8 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        specs = tuple(tool.spec for tool in self._tools(agent, turn.tools))
+        mine = self._tools(agent, turn.tools)
+        specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
         if output is None or not output.tool:
@@ -80,7 +82,7 @@ class CatalogGrants:
             secrets=secrets,
             principal=principal,
             deps=agent.deps,
-            asks_for=self._asks_for,
+            policy=self._policy.of_run(tools, principal, agent.name),
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
             own=own,
         )

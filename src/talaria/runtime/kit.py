@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from talaria.live.hub import Hub
+from talaria.policy.policy import Policy
 from talaria.ports.clock import Clock
 from talaria.ports.store import Store
 from talaria.runtime.audit import Audit
@@ -15,13 +16,14 @@ from talaria.telemetry.metrics import Metrics
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """Settings, store, clock, metrics, and what this process knows of agents, live streams, waiters and secrets."""
+    """Settings, store, clock, metrics, policy, and what this process knows of agents, streams, waiters and secrets."""
 
     settings: Settings
     store: Store
     clock: Clock
     metrics: Metrics
     catalog: Catalog
+    policy: Policy
     hub: Hub
     outcomes: Outcomes
     secrets: Secrets

@@ -19,6 +19,7 @@ from talaria.journal.views import iso_time
 from talaria.live.follow import RunSource, follow
 from talaria.live.frames import Frame
 from talaria.ports.journal import Put
+from talaria.runtime.deciders import Deciders
 from talaria.runtime.expiry import Expiry
 from talaria.runtime.kit import Kit
 from talaria.runtime.listing import is_match, one_each, read_cursor, session_row, session_view, whole, write_cursor
@@ -41,6 +42,7 @@ class Lookup:
         self._hub = kit.hub
         self._clock = kit.clock
         self._expiry = Expiry.of(kit.settings.sessions)
+        self._deciders = Deciders(kit.settings.approval)
 
     # Runs
 
@@ -137,7 +139,15 @@ class Lookup:
 
     async def approvals(self, principal: Principal) -> list[dict[str, Any]]:
         """The open questions that this principal may decide, soonest deadline first."""
-        return await self._questions(self._scope(principal), lambda _: True)
+        deciders = self._deciders
+        all_users = Principal(principal.tenant, principal.user, everyone=True)
+        scope = self._scope(all_users if deciders.role(principal.roles) else principal)
+
+        def is_theirs(row: Put) -> bool:
+            for_user = msgspec.json.decode(row.data, type=ApprovalRow).reason == QUESTION
+            return deciders.may_decide(principal, SessionKey.parse(row.session), for_user=for_user)
+
+        return await self._questions(scope, is_theirs)
 
     async def _questions(self, scope: str, is_wanted: Callable[[Put], bool]) -> list[dict[str, Any]]:
         rows = [row async for row in self.rows(APPROVAL, scope) if is_wanted(row)]

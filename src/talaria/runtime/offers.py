@@ -26,8 +26,8 @@ def models(kit: Kit) -> dict[str, Any]:
 
 def tools(kit: Kit, principal: Principal) -> dict[str, Any]:
     """The tools that this principal may call."""
-    offered = [each for each in kit.catalog.registry.tools if not each.permission or each.permission in principal.roles]
-    return {"tools": [_tool(each, each.name in kit.settings.approval.required_tools) for each in offered]}
+    offered = [each for each in kit.catalog.registry.tools if kit.policy.may_call(each, principal)]
+    return {"tools": [_tool(each, kit.policy.may_ask(each, principal)) for each in offered]}
 
 
 def agents(kit: Kit, principal: Principal) -> dict[str, Any]:

@@ -16,17 +16,19 @@ from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
-from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, SessionExpired, TurnStarted
+from talaria.journal.entries import AnyEntry, Audited, ContextSet, RunResumed, SessionExpired, TurnStarted
 from talaria.journal.letters import TurnBody, read_turn
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.live.hub import Hub
+from talaria.policy.policy import BYPASS
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Journal
 from talaria.ports.model import ToolSpec
 from talaria.runtime.expiry import Expiry
 
+NO_BYPASS = f"bypassApproval takes the role '{BYPASS}'"
 _log = structlog.get_logger("talaria.owner")
 
 
@@ -129,7 +131,10 @@ class Owner:
             entries.append(SessionExpired(run=letter.run, at=now))
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
-        entries.append(self._turn(letter, body, now))
+        turn = self._turn(letter, body, now)
+        entries.append(turn)
+        if body.bypass and not turn.bypass:
+            entries.append(Audited(run=letter.run, at=now, action="hitl.bypassed", outcome="refused", detail=NO_BYPASS))
         writer.record(*entries, consumed=[letter.key])
 
     def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
@@ -156,6 +161,7 @@ class Owner:
             system=body.system,
             detached=body.detached,
             output=body.output,
+            bypass=body.bypass and BYPASS in body.principal.roles,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

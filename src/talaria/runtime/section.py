@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Role = Annotated[str, Field(min_length=1)]
 Identity = Annotated[str, Field(min_length=1, max_length=256)]
 
 

@@ -3,12 +3,12 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.runtime.auth_settings import AuthSettings
 from talaria.runtime.notify_settings import NotifySettings
-from talaria.runtime.section import Count, Identity, Positive, Section
+from talaria.runtime.section import Count, Identity, Positive, Role, Section
 
 
 class ServerSettings(Section):
@@ -118,10 +118,47 @@ class AgentSettings(Section):
 
 
 class ApprovalSettings(Section):
-    """Tools whose calls a person must agree to, and how many seconds they have."""
+    """Tools whose calls a person must agree to, how many seconds they have, and who that may be.
+
+    `approvers`: roles; empty: the run's own user. `notRequester`: never the run's own user, whatever their roles.
+    """
 
     required_tools: list[str] = ["Write", "Edit", "Bash"]
     timeout: Positive = 300
+    approvers: list[Role] = []
+    not_requester: bool = False
+
+    @model_validator(mode="after")
+    def _somebody_may(self) -> "ApprovalSettings":
+        if self.not_requester and not self.approvers:
+            raise ValueError("notRequester leaves nobody who may decide; name roles in approvers")
+        return self
+
+
+class RuleSettings(Section):
+    """What of some tools is allowed, asked for or denied: one of the three names them.
+
+    `roles`: for whoever has one of them; None: for everybody. `when`: a condition in CEL.
+    """
+
+    allow: str | None = None
+    ask: str | None = None
+    deny: str | None = None
+    roles: Annotated[list[Role], Field(min_length=1)] | None = None
+    when: Annotated[str, Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _has_one_effect(self) -> "RuleSettings":
+        said = [each for each in (self.allow, self.ask, self.deny) if each is not None]
+        if len(said) != 1 or not said[0].strip(", "):
+            raise ValueError("a rule has one of allow, ask and deny, which names tools")
+        return self
+
+
+class PolicySettings(Section):
+    """Rules; deny goes before ask, ask before allow. Where none matches, the tool's own declaration holds."""
+
+    rules: list[RuleSettings] = []
 
 
 class LimitSettings(Section):
@@ -212,6 +249,7 @@ class Settings(Section):
     prompt: PromptSettings = PromptSettings()
     agents: list[AgentSettings] = []
     approval: ApprovalSettings = ApprovalSettings()
+    policy: PolicySettings = PolicySettings()
     limits: LimitSettings = LimitSettings()
     quotas: QuotaSettings = QuotaSettings()
     sessions: SessionSettings = SessionSettings()

@@ -69,7 +69,7 @@ ENDPOINTS = (
         body=ApprovalRequest,
         answer=answers.DecisionInForce,
         query=USER,
-        problems=("invalid_request", "not_found", "conflict"),
+        problems=("invalid_request", "forbidden", "not_found", "conflict"),
     ),
     Endpoint(
         "GET",

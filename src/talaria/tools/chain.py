@@ -9,6 +9,7 @@ from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
+from talaria.policy.policy import RunPolicy
 from talaria.quotas.quotas import RunQuota
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
@@ -76,8 +77,8 @@ class CallRun(Protocol):
         ...
 
     @property
-    def asks_for(self) -> frozenset[str]:
-        """Names of tools for which the configuration wants a person's consent."""
+    def policy(self) -> RunPolicy:
+        """What the deployment's policy says of the run's calls."""
         ...
 
     @property
@@ -142,10 +143,24 @@ class CallContext:
     """One call on its way through the chain; each stage adds what it has found out.
 
     `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
-    `repaired` is the JSON text of those that run, and `repairs` says what was done.
+    `repaired` is the JSON text of those that run, and `repairs` says what was done. `asks`: why a person must be asked
+    before this call, and `asks_anew` whether also where consent to the tool is remembered; `rule` says so.
     """
 
-    __slots__ = ("arguments", "began", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
+    __slots__ = (
+        "arguments",
+        "asks",
+        "asks_anew",
+        "began",
+        "call",
+        "deadline",
+        "repaired",
+        "repairs",
+        "rule",
+        "run",
+        "tool",
+        "values",
+    )
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
@@ -155,6 +170,9 @@ class CallContext:
         self.values: dict[str, Any] = {}
         self.repaired = ""
         self.repairs: tuple[str, ...] = ()
+        self.asks = ""
+        self.asks_anew = False
+        self.rule = ""
         self.deadline: float | None = None
         self.began: float | None = None
 

@@ -25,5 +25,6 @@ CONSENT: Tool[..., Any] = Tool(
     _agreed,
     approval=True,
     side_effects=False,
+    source="builtin",
 )
 """Its every call is asked about: consent to one action is none to the next."""

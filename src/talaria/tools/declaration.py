@@ -41,8 +41,8 @@ class Tool(Generic[P, R]):
     without side effects. `timeout`: seconds, all attempts together. `retries`: attempts after one that failed, only
     where a repetition does no harm. `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`:
     characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never returns
-    anything. `binding` is set by `@tool`, `receiver` (the name of a method's own parameter) while a method is not
-    bound, and `origin` (the tool as its class has it) once it is.
+    anything. `source`: where it comes from, for the policy's rules. `binding` is set by `@tool`, `receiver` (the name
+    of a method's own parameter) while a method is not bound, and `origin` (the tool as its class has it) once it is.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong, or not available yet.
@@ -68,6 +68,7 @@ class Tool(Generic[P, R]):
     result_limit: int | None = None
     aliases: Mapping[str, Mapping[str, Any]] | None = None
     says_nothing: bool = field(default=False, repr=False)
+    source: Literal["user", "builtin", "mcp", "external"] = field(default="user", repr=False)
     binding: Binding | None = field(default=None, repr=False)
     receiver: Literal["", "self", "cls"] = field(default="", repr=False)
     origin: "Tool[..., Any] | None" = field(default=None, repr=False)

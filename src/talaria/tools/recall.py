@@ -46,7 +46,9 @@ def recall_tool(most: int) -> Tool[..., Any]:
         "additionalProperties": False,
     }
     description = "Read what was left out of a tool result of this session that was too long to be shown whole."
-    return Tool(RECALL, description, parameters, Recall(most), side_effects=False, result_limit=most + HEADER)
+    return Tool(
+        RECALL, description, parameters, Recall(most), side_effects=False, result_limit=most + HEADER, source="builtin"
+    )
 
 
 def is_recall(tool: Tool[..., Any] | None) -> bool:

@@ -36,7 +36,15 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     reason = _reason(context)
     if not reason:
         return await proceed(context)
-    context.run.ask(call, reason, _plain(context) if reason == QUESTION else context.repaired)
+    if reason == QUESTION:
+        context.run.ask(call, reason, _plain(context))
+        raise Suspended
+    if context.run.run.turn.bypass and context.tool is not CONSENT:  # an agent's own question is no tool's approval
+        _audit(context, "hitl.bypassed", "bypassed", reason)
+        return await proceed(context)
+    if context.asks:
+        _audit(context, "tool.permission", "ask", reason)
+    context.run.ask(call, reason, context.repaired)
     raise Suspended
 
 
@@ -72,9 +80,13 @@ def _reason(context: CallContext) -> str:
     tool = context.tool
     if tool is ASK_USER:
         return QUESTION
-    if tool is not CONSENT and tool.name in context.run.state.remembered:
+    if context.asks_anew:
+        return context.asks
+    if _is_remembered(context):
         return ""
-    if tool.name in context.run.asks_for:
+    if context.asks:
+        return context.asks
+    if tool.name in context.run.policy.asks_for:
         return "configured"
     if isinstance(tool.approval, bool):
         return "declared" if tool.approval else ""
@@ -83,3 +95,17 @@ def _reason(context: CallContext) -> str:
     except Exception:  # noqa: BLE001 - the tool's own rule: when it fails, a person is asked
         _log.exception("approval_rule_failed", tool=tool.name, effect="a person is asked")
         return "declared"
+
+
+def _is_remembered(context: CallContext) -> bool:
+    """Whether somebody who may decide agreed to all calls of this tool in this session."""
+    role = context.run.state.remembered.get(context.tool.name)
+    if role is None or context.tool is CONSENT:
+        return False
+    approvers = context.run.policy.approvers
+    return not approvers or role in approvers
+
+
+def _audit(context: CallContext, action: str, outcome: str, reason: str) -> None:
+    name, call_id = context.tool.name, context.call.call.id
+    context.run.audit(action, outcome, subject=name, call_id=call_id, rule=context.rule, detail=reason)

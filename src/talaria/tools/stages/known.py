@@ -9,7 +9,7 @@ async def known(context: CallContext, proceed: Proceed) -> ToolOutcome:
     name = context.call.call.name
     tool = context.run.tools.get(name)
     if tool is None:
-        names = list(context.run.tools)
+        names = [each for each in context.run.tools if each not in context.run.policy.denied]
         there = f"there are {listed(names)}" if names else "there are none in this turn"
         return ToolOutcome(f"no tool named '{name[:80]}'; {there}{hint(name, names)}", "invalid")
     context.tool = tool

@@ -1,0 +1,48 @@
+"""What a server says of its policy and its approvals at its start."""
+
+from typing import Any
+
+import pytest
+
+from talaria import tool
+from talaria.cli.overview import overview
+from talaria.runtime.catalog import load_catalog
+from talaria.runtime.configure import read_settings
+
+
+@tool
+def refund() -> str:
+    """Refund an order."""
+    return "refunded"
+
+
+LOGIN = {"kind": "keys", "keys": [{"key": "key-of-bob", "user": "bob", "roles": ["boss"]}]}
+RULES = [{"deny": "refund", "roles": ["guest"]}, {"ask": "refund"}, {"ask": "re*", "when": "agent == 'x'"}]
+
+
+@pytest.mark.parametrize(
+    ("config", "policy", "approvals"),
+    [
+        ({}, "off: policy.rules is empty: tools are allowed as they are declared", "off: no tool asks a person"),
+        (
+            {"policy": {"rules": RULES}},
+            "on: rules: 1 that deny, 2 that ask",
+            "on: policy.rules (2 that ask); the run's own user decides, within 300 s",
+        ),
+        (
+            {"approval": {"requiredTools": ["re*"], "approvers": ["boss"], "notRequester": True}, "auth": LOGIN},
+            "off: ",
+            "on: refund; who has one of the roles boss decides, never about their own runs, within 300 s",
+        ),
+        (
+            {"approval": {"requiredTools": ["refund"], "approvers": ["boss"]}},
+            "off: ",
+            "on: refund; nobody can decide: approval.approvers names roles, and without a login nobody has one",
+        ),
+    ],
+)
+def test_it_says_which_rules_there_are_and_who_decides(config: dict[str, Any], policy: str, approvals: str) -> None:
+    settings = read_settings(config, {})
+    lines = {line.name: line for line in overview(settings, load_catalog(settings, [], [refund]), "http://x")}
+    assert lines["policy"].text.startswith(policy)
+    assert lines["approvals"].text.startswith(approvals)
