@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 import structlog
@@ -36,6 +36,7 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
+from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
@@ -64,7 +65,9 @@ class Means:
     threads: ThreadPool
     chain: Proceed
     argument_health: ArgumentHealth
+    breakers: Breakers
     metrics: Metrics
+    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
     recorder: Recorder | None = None
     tasks: TaskPool = field(default_factory=TaskPool)
 
@@ -121,6 +124,16 @@ class OpenRun:
     def argument_health(self) -> ArgumentHealth:
         """How calls fare at their arguments in this process."""
         return self.means.argument_health
+
+    @property
+    def breakers(self) -> Breakers:
+        """See CallRun."""
+        return self.means.breakers
+
+    @property
+    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
+        """See CallRun."""
+        return self.means.after_untrusted
 
     @property
     def run(self) -> RunState:

@@ -36,6 +36,9 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _cors(settings),
         _sandbox(catalog),
         _limits(settings),
+        _breaker(settings),
+        _untrusted(settings, catalog),
+        _secrets(settings),
         _transcripts(settings),
         Line("metrics", True, f"{url}/metrics"),
         Line("api", True, f"{url}/openapi.json describes it"),
@@ -118,6 +121,28 @@ def _limits(settings: Settings) -> Line:
         f"{server.max_runs} runs at once, {server.queue} in line; a run: {server.run_timeout:g} s, "
         f"{limits.max_rounds} rounds, {limits.max_tool_calls} tool calls",
     )
+
+
+def _breaker(settings: Settings) -> Line:
+    breaker = settings.breaker
+    if breaker.threshold is None:
+        return Line("breaker", False, "breaker.threshold is null: a tool that keeps failing is called all the same")
+    return Line(
+        "breaker", True, f"a tool is left alone for {breaker.cooldown:g} s after {breaker.threshold} failures in a row"
+    )
+
+
+def _untrusted(settings: Settings, catalog: Catalog) -> Line:
+    names = [tool.name for tool in catalog.registry.tools if tool.untrusted]
+    after = settings.policy.after_untrusted
+    how = f"{_listed(names) or 'no tool'} brings content from outside; then policy.afterUntrusted: {after}"
+    return Line("untrusted", after != "allow", how)
+
+
+def _secrets(settings: Settings) -> Line:
+    if not settings.secrets.keys:
+        return Line("secrets", False, "secrets.key is not set: those of runs that a restart cuts short are lost")
+    return Line("secrets", True, "those of runs that are not over are kept, encrypted")
 
 
 def _transcripts(settings: Settings) -> Line:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
+from html import escape
 from urllib.parse import quote, quote_plus
 
 MASK = "[masked]"
@@ -15,8 +16,13 @@ def _forms(secret: str) -> Iterable[str]:
     yield quote(secret, safe="")
     yield quote(secret)
     yield quote_plus(secret)
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret)[1:-1]
+    yield escape(secret)
+    for ascii_only in (True, False):
+        once = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+        yield once
+        yield once.replace("/", "\\/")  # as PHP writes it
+        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]  # JSON in a string of JSON
     for offset in range(3):  # base64 of a text that holds the secret: three alignments
         padded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
         form = padded[(0, 2, 3)[offset] : -1]

@@ -143,7 +143,10 @@ Outcome = Literal["ok", "error", "invalid", "refused", "cancelled", "unknown"]
 
 
 class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
-    """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed."""
+    """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed.
+
+    `untrusted`: content of outside origin is in it.
+    """
 
     call_id: str
     name: str
@@ -152,6 +155,7 @@ class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     duration_ms: int = 0
     truncated: bool = False
     blob: str = ""
+    untrusted: bool = False
 
 
 class Emitted(Entry, frozen=True, gc=False, tag="emitted.1"):
@@ -182,7 +186,7 @@ Resolution = Literal["approved", "edited", "declined", "expired", "cancelled", "
 class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
-    `reason` says why it is asked (`declared`, `configured`, `outcome_unknown`).
+    `reason` says why it is asked (`declared`, `configured`, `untrusted`, `outcome_unknown`).
     """
 
     request_id: str

@@ -16,6 +16,8 @@ from talaria.journal.state import RunState, SessionState
 from talaria.ports.journal import Drop, IndexRow, Put
 
 SESSION, TURN, RUN, APPROVAL, WAKE, AUDIT = "session", "turn", "run", "approval", "wake", "audit"
+SEALED = "sealed"
+"""The secrets of a run that is not over, encrypted; its key is the run. No entry knows them: it cannot be rebuilt."""
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -103,7 +105,8 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         case Audited():
             return [_audited(state, entry)]
         case RunFinished():
-            return [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
+            rows = [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
+            return [*rows, Drop(SEALED, run.id)] if run.turn.secrets else rows
         case _:
             return []
 

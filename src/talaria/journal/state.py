@@ -50,6 +50,7 @@ class CallState(msgspec.Struct):
     was_started: bool = False
     held: bool = False
     is_invalid: bool = False
+    untrusted: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -139,6 +140,7 @@ class SessionState:
         "seq",
         "since",
         "turns",
+        "untrusted",
         "variables",
         "wholes",
     )
@@ -161,6 +163,7 @@ class SessionState:
         self.remembered: set[str] = set()
         self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
         self.first_words = ""  # of the session's first message, on one line
+        self.untrusted = False  # whether content of outside origin is in the messages
         self.turns = 0
         self.created = 0
         self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it

@@ -32,12 +32,14 @@ from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes, model_labels
+from talaria.runtime.sealing import Seals, make_seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
+from talaria.tools.breaker import Breakers
 from talaria.tools.chain import fold
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
@@ -60,6 +62,7 @@ class Parts:
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
+    breakers: Breakers
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -84,6 +87,7 @@ class Plan:
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
+    seals: Seals
 
 
 def plan(
@@ -111,7 +115,8 @@ def plan(
         return CatalogGrants(catalog, secrets, harness, asks_for, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
-    return Plan(settings, clock or SystemClock(settings.server.timezone), catalog, grants, model, routes, dialects)
+    clock = clock or SystemClock(settings.server.timezone)
+    return Plan(settings, clock, catalog, grants, model, routes, dialects, make_seals(settings.secrets.keys))
 
 
 async def build(plan: Plan) -> Parts:
@@ -126,9 +131,10 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
-    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets())
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, Hub(), Outcomes(), Secrets(plan.seals, store.index))
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
+    breakers = Breakers(settings.breaker.threshold, settings.breaker.cooldown, clock.now, kit.metrics)
     means = Means(
         clock=clock,
         store=store,
@@ -136,6 +142,8 @@ async def build(plan: Plan) -> Parts:
         threads=threads,
         chain=fold(chain_with(plan.catalog.stages)),
         argument_health=ArgumentHealth(clock.now, kit.metrics),
+        breakers=breakers,
+        after_untrusted=settings.policy.after_untrusted,
         metrics=kit.metrics,
         recorder=transcripts,
     )
@@ -171,6 +179,7 @@ async def build(plan: Plan) -> Parts:
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,
+        breakers=breakers,
     )
 
 

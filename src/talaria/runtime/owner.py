@@ -16,7 +16,8 @@ from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
-from talaria.journal.entries import AnyEntry, ContextSet, RunResumed, SessionExpired, TurnStarted
+from talaria.core.untrusted import marks, warning
+from talaria.journal.entries import AnyEntry, Audited, ContextSet, RunResumed, SessionExpired, TurnStarted
 from talaria.journal.letters import TurnBody, read_turn
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import RunState, SessionState
@@ -37,7 +38,7 @@ class Grants(Protocol):
         """The system prompt and the tools that the model sees in this turn."""
         ...
 
-    def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
         """What the run may use.
 
         Raises:
@@ -128,7 +129,14 @@ class Owner:
             entries.append(SessionExpired(run=letter.run, at=now))
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
-        entries.append(self._turn(letter, body, now))
+        found = marks(body.query)
+        entries.append(self._turn(letter, body, found, now))
+        if found:
+            entries.append(
+                Audited(
+                    run=letter.run, at=now, action="untrusted", outcome="marked", detail=f"message: {', '.join(found)}"
+                )
+            )
         writer.record(*entries, consumed=[letter.key])
 
     def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
@@ -137,14 +145,14 @@ class Owner:
         except InvalidRequest:  # the agent or a tool has gone since; the run ends with that error, in `_drive`
             return "", ()
 
-    def _turn(self, letter: Letter, body: TurnBody, now: int) -> TurnStarted:
-        when = datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone)
+    def _turn(self, letter: Letter, body: TurnBody, found: tuple[str, ...], now: int) -> TurnStarted:
+        sent = sent_at(datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone))
         return TurnStarted(
             run=letter.run,
             at=now,
             agent=body.agent,
             model=body.model,
-            message=UserMessage((Text(body.query),), sent_at(when)),
+            message=UserMessage((Text(body.query),), f"{warning(found)}\n{sent}" if found else sent),
             limits=body.limits,
             options=body.options,
             history=body.history,
@@ -175,7 +183,7 @@ class Owner:
             self._resume(writer, run)
         session: OpenRun | None = None
         try:
-            session = OpenRun(self._means, writer, live, self._grant(state, run))
+            session = OpenRun(self._means, writer, live, await self._grant(state, run))
             if not (self.has_mail or self._unread):
                 session.has_no_mail()
             self.session = session
@@ -193,9 +201,9 @@ class Owner:
             if session is not None:
                 session.leave()
 
-    def _grant(self, state: SessionState, run: RunState) -> Granted:
+    async def _grant(self, state: SessionState, run: RunState) -> Granted:
         principal = Principal(state.key.tenant, state.key.user, run.turn.roles)
-        return self._grants.granted(run.turn, principal)
+        return await self._grants.granted(run.turn, principal)
 
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"

@@ -18,6 +18,7 @@ async def scrape(parts: Parts, streams: int) -> bytes:
         _gauge("runs_running", "Sessions with a run at work", engine.running),
         _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
         _gauge("streams_open", "Event streams that clients have open", streams),
+        _breakers(parts.breakers.open_by_key()),
         _gauge("approvals_open", "Questions that wait for a person", await _open_approvals(parts.kit.store.index)),
         _histogram("journal_commit_seconds", "Time of the store's commits", commits.seconds),
         _histogram("journal_commit_operations", "Operations that one commit made durable", commits.operations),
@@ -34,6 +35,15 @@ async def _open_approvals(index: Index) -> int:
 
 def _gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(f"talaria_{name}", text, value=value)
+
+
+def _breakers(open_by_key: dict[str, bool]) -> Metric:
+    family = GaugeMetricFamily(
+        "talaria_breaker_open", "Whether calls of a tool that kept failing are held back", labels=("tool",)
+    )
+    for tool, is_open in open_by_key.items():
+        family.add_metric((tool,), is_open)
+    return family
 
 
 def _histogram(name: str, text: str, histogram: Histogram) -> Metric:

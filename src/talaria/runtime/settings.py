@@ -10,6 +10,7 @@ from talaria.models.mapped.mapping import ProtocolMapping
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+SHORTEST_KEY = 16
 Identity = Annotated[str, Field(min_length=1, max_length=256)]
 
 
@@ -136,6 +137,38 @@ class LimitSettings(Section):
     threads: Count = 32
 
 
+class BreakerSettings(Section):
+    """After `threshold` failed calls in a row a tool is left alone for `cooldown` seconds. Without one: never."""
+
+    threshold: Count | None = 5
+    cooldown: Positive = 30
+
+
+class PolicySettings(Section):
+    """`afterUntrusted`: what happens to calls with outside effects once content of outside origin is in the session."""
+
+    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
+
+
+class SecretsSettings(Section):
+    """`key` encrypts what a run needs to survive a restart. Of a list the first encrypts, all decrypt."""
+
+    key: str | list[str] = Field(default="", repr=False)
+
+    @field_validator("key")
+    @classmethod
+    def _long(cls, key: str | list[str]) -> str | list[str]:
+        keys = [key] if isinstance(key, str) else key
+        if any(0 < len(each) < SHORTEST_KEY for each in keys):
+            raise ValueError(f"a key has {SHORTEST_KEY} characters or more; `openssl rand -hex 32` makes one")
+        return key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys there are."""
+        return tuple(each for each in ([self.key] if isinstance(self.key, str) else self.key) if each)
+
+
 class KeySettings(Section):
     """Whose key it is. `key` may be `sha256:` and the digest of the key in hexadecimal digits."""
 
@@ -199,6 +232,9 @@ class Settings(Section):
     agents: list[AgentSettings] = []
     approval: ApprovalSettings = ApprovalSettings()
     limits: LimitSettings = LimitSettings()
+    breaker: BreakerSettings = BreakerSettings()
+    policy: PolicySettings = PolicySettings()
+    secrets: SecretsSettings = SecretsSettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -1,7 +1,7 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -9,6 +9,7 @@ from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
+from talaria.tools.breaker import Breakers
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
@@ -84,6 +85,16 @@ class CallRun(Protocol):
         """How calls fare at their arguments in this process."""
         ...
 
+    @property
+    def breakers(self) -> Breakers:
+        """Which tools are left alone because their calls kept failing."""
+        ...
+
+    @property
+    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
+        """What happens to calls with outside effects once content of outside origin is in the session."""
+        ...
+
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
         """Record that the call starts, and what of its arguments was repaired.
 
@@ -136,10 +147,11 @@ class CallContext:
     """One call on its way through the chain; each stage adds what it has found out.
 
     `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
-    `repaired` is the JSON text of those that run, and `repairs` says what was done.
+    `repaired` is the JSON text of those that run, and `repairs` says what was done. `untrusted`: what the tool said
+    came from outside.
     """
 
-    __slots__ = ("arguments", "began", "call", "deadline", "repaired", "repairs", "run", "tool", "values")
+    __slots__ = ("arguments", "began", "call", "deadline", "repaired", "repairs", "run", "tool", "untrusted", "values")
 
     def __init__(self, run: CallRun, call: CallState) -> None:
         self.run = run
@@ -151,6 +163,7 @@ class CallContext:
         self.repairs: tuple[str, ...] = ()
         self.deadline: float | None = None
         self.began: float | None = None
+        self.untrusted = False
 
     @property
     def idempotency_key(self) -> str:

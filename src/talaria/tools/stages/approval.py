@@ -1,8 +1,11 @@
 """Approval: calls that need a person's consent are asked for and suspended."""
 
+from typing import Literal
+
 import msgspec
 import structlog
 
+from talaria.core.redaction import Redactor
 from talaria.journal.entries import ApprovalResolved
 from talaria.journal.fold import UNKNOWN
 from talaria.journal.state import CallState
@@ -11,6 +14,10 @@ from talaria.tools.consent import CONSENT
 
 _log = structlog.get_logger(__name__)
 
+DENIED = (
+    "Not run: content from outside is in this conversation, and after that no call with outside effects is allowed "
+    "(policy.afterUntrusted). Tell the user what you wanted to do."
+)
 _REFUSALS = {
     "declined": "Not run: a person declined this call.",
     "expired": "Not run: approval timed out, nobody decided in time.",
@@ -24,18 +31,21 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     call = context.call
     if call.resolved is not None:
         if call.resolved.outcome in ("approved", "edited"):
-            return _told(await proceed(context), call.resolved)
+            return _told(await proceed(context), call.resolved, context.run.redactor)
         return _refusal(call, call.resolved)
     if call.status == "asked":
         raise Suspended
-    reason = _reason(context)
+    reason = _after_untrusted(context)
+    if reason == "deny":
+        return ToolOutcome(DENIED, "refused")
+    reason = reason or _reason(context)
     if not reason:
         return await proceed(context)
     context.run.ask(call, reason, context.repaired)
     raise Suspended
 
 
-def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
+def _told(done: ToolOutcome, resolved: ApprovalResolved, redactor: Redactor) -> ToolOutcome:
     """The model must not believe that its own arguments ran when a person changed them."""
     if done.outcome not in ("ok", "error"):
         return done  # it did not run, or nobody knows
@@ -44,7 +54,7 @@ def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
         note = f"[A person changed the arguments before this ran, to {resolved.arguments}.{said}]\n"
     else:
         note = f"[A person approved this call.{said}]\n" if said else ""
-    return msgspec.structs.replace(done, text=note + done.text) if note else done
+    return msgspec.structs.replace(done, text=redactor.mask(note) + done.text) if note else done
 
 
 def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
@@ -54,6 +64,25 @@ def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
         text = "It is not known whether this call took effect before a restart, and it was not run again."
         outcome = "unknown"
     return ToolOutcome(f"{text} They said: {resolved.comment}" if resolved.comment else text, outcome)
+
+
+def _after_untrusted(context: CallContext) -> Literal["", "deny", "untrusted"]:
+    """What the policy says of a call that acts outside after content of outside origin.
+
+    Consent that was remembered does not count: it was given to a model that nobody outside had spoken to.
+    """
+    run, tool = context.run, context.tool
+    if not run.state.untrusted or not tool.acts_outside or run.after_untrusted == "allow":
+        return ""
+    run.audit(
+        "untrusted",
+        run.after_untrusted,
+        subject=tool.name,
+        call_id=context.call.call.id,
+        rule="policy.afterUntrusted",
+        detail="content of outside origin is in the session",
+    )
+    return "deny" if run.after_untrusted == "deny" else "untrusted"
 
 
 def _reason(context: CallContext) -> str:
