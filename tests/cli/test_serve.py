@@ -37,7 +37,7 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
         "    'Refund an order.'\n"
         "    return order\n"
     )
-    route = {"prefix": "gpt", "baseUrl": "http://me:secret@127.0.0.1:9/v1", "apiKey": "sk-hidden-hidden"}
+    route = {"prefix": "gpt", "baseUrl": "http://me:hidden-too@127.0.0.1:9/v1", "apiKey": "sk-hidden-hidden"}
     config = {"models": [route], "plugins": ["shop"], "store": {"url": "memory://"}}
     with talaria(tmp_path, config) as server:
         url = server.url()
@@ -49,7 +49,7 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
     assert said["auth"].startswith("off  auth.kind is none")
     assert said["metrics"] == f"on   {url}/metrics"
     assert "hidden" not in server.errors
-    assert "secret" not in server.errors
+    assert said["secrets"].startswith("off  secrets.key is not set")
     assert len(server.errors.splitlines()) < 24
 
 

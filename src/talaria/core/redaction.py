@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
+from traceback import format_exception
 from urllib.parse import quote, quote_plus
 
 MASK = "[masked]"
@@ -63,3 +64,7 @@ class Redactor:
     def mask(self, text: str) -> str:
         """Return `text` with every form of every secret replaced."""
         return self._pattern.sub(MASK, text) if self._pattern is not None else text
+
+    def traceback(self, error: BaseException) -> str:
+        """Return where an error was raised and what it says, masked, for the log."""
+        return self.mask("".join(format_exception(error)))

@@ -213,7 +213,7 @@ class Owner:
     async def _fail(self, session: OpenRun, error: Exception) -> Ended:
         """A fault of the harness ends the run with an id that the log explains."""
         fault = new_id("err")
-        session.log.error("run_failed", fault=fault, exc_info=error)
+        session.log.error("run_failed", fault=fault, exception=session.redactor.traceback(error))
         message = f"something went wrong inside the server; its log explains {fault}"
         await finish(session, Stop(error="internal", message=message))
         return Ended.FINISHED
