@@ -1,6 +1,7 @@
 """Secrets are put in wherever they come in, given away in every way, and looked for wherever they could end."""
 
 import asyncio
+import json
 import secrets
 import signal
 import subprocess
@@ -17,14 +18,20 @@ from tests.cli.leaky import forms
 from tests.cli.process import ask, chat, talaria
 
 CALLS = ("leak", "leak_outside", "fail", "stream", "remember", "apart")
-SECRETS = {"token": "sk-" + secrets.token_hex(12), "odd": 'p@ss "w0rd"/+=<\\☃> ' + secrets.token_hex(4)}
+SECRETS = {
+    "token": "sk-" + secrets.token_hex(12),
+    "odd": 'p@ss "w0rd"/+=<\\☃> ' + secrets.token_hex(4),
+    "html": f"<b>&{secrets.token_hex(4)}'&",
+}
 ROUTE = {"key": "sk-route-" + secrets.token_hex(12), "header": "hdr/+=" + secrets.token_hex(12)}
 SEALING = "seal " + secrets.token_hex(12)
 
 
 def found(text: str, values: list[str]) -> list[str]:
-    """What gives a secret away in a text."""
-    return [form for value in values for form in (*forms(value), value[3:-3]) if len(form) > 5 and form in text]
+    """What gives a secret away in a text, also where it is written as JSON once more."""
+    told = [form for value in values for form in (*forms(value), value[3:-3])]
+    told += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in told for ascii_only in (True, False)]
+    return [form for form in told if len(form) > 5 and form in text]
 
 
 def answers(body: dict[str, Any]) -> Step:

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol
 
-import msgspec
 import structlog
 
 from talaria.agents.own import OwnGrant
@@ -40,6 +39,7 @@ from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.outlet import mask_value
 from talaria.tools.session import Session
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
@@ -176,8 +176,7 @@ class OpenRun:
         """
         if self._is_left or self.run.finished is not None:
             raise Conflict(f"the run has ended or parked; '{name}' is not set")
-        said = msgspec.json.encode([name, value]).decode()
-        if self.redactor.mask(said) != said:
+        if mask_value(self.redactor, [name, value]) != [name, value]:
             raise InvalidRequest(f"session.set: '{name}' would hold a secret of the request; keep none in variables")
         self.record(VariableSet(run=self.run.id, at=self.now(), name=name, value=value))
         await self.flush()

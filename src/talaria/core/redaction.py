@@ -13,23 +13,30 @@ SHORTEST = 6
 
 
 def _forms(secret: str) -> Iterable[str]:
-    yield secret
-    yield quote(secret, safe="")
-    yield quote(secret)
-    yield quote_plus(secret)
-    yield repr(secret)[1:-1]
-    yield escape(secret)
-    for ascii_only in (True, False):
-        once = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
-        yield once
-        yield once.replace("/", "\\/")  # as PHP writes it
-        yield json.dumps(once, ensure_ascii=ascii_only)[1:-1]  # JSON in a string of JSON
+    for form in _written(secret):
+        yield form
+        for ascii_only in (True, False):
+            quoted = json.dumps(form, ensure_ascii=ascii_only)[1:-1]  # whatever it is, results and events are JSON
+            yield quoted
+            yield quoted.replace("/", "\\/")  # as PHP writes it
     for offset in range(3):  # base64 of a text that holds the secret: three alignments
         padded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
         form = padded[(0, 2, 3)[offset] : -1]
         yield form
         yield form.replace("+", "-").replace("/", "_")  # the alphabet of URLs
     yield secret.encode().hex()
+
+
+def _written(secret: str) -> Iterable[str]:
+    """The secret as it is, and as URLs, Python, HTML and JSON write it."""
+    yield secret
+    yield quote(secret, safe="")
+    yield quote(secret)
+    yield quote_plus(secret)
+    yield repr(secret)[1:-1]
+    yield escape(secret)
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
 
 
 def too_short(secrets: Mapping[str, str]) -> tuple[str, ...]:
