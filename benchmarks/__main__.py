@@ -8,6 +8,7 @@ from types import ModuleType
 from benchmarks import (
     decoding,
     figures,
+    guard,
     imports,
     long_session,
     many_sessions,
@@ -24,6 +25,7 @@ from benchmarks.size import TINY, Size
 MEASURES: dict[str, ModuleType] = {
     "tool_calls": tool_calls,
     "tools": tools,
+    "guard": guard,
     "tokens": tokens,
     "decoding": decoding,
     "many_sessions": many_sessions,
