@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from talaria.core.ids import SessionKey
 from talaria.journal.entries import AnyEntry
 from talaria.journal.fold import apply
-from talaria.journal.index import APPROVAL, RUN, SESSION, WAKE, index
+from talaria.journal.index import APPROVAL, AUDIT, RUN, SESSION, WAKE, index
 from talaria.journal.rebuild import rebuild_index, session_rows
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import SessionState
@@ -15,7 +15,7 @@ from talaria.ports.store import Store
 from talaria.stores.memory.store import MemoryStore
 from tests.journal.entries import FULL, KEY, any_entry
 
-KINDS = (SESSION, RUN, APPROVAL, WAKE, "turn")
+KINDS = (SESSION, RUN, APPROVAL, WAKE, AUDIT, "turn")
 
 
 async def all_rows(store: Store) -> list[Put]:
@@ -34,7 +34,7 @@ async def test_a_rebuilt_index_has_the_same_rows(store: Store) -> None:
     for at, key in enumerate(keys):
         await record(store, key, FULL[: 8 + at])
     before = await all_rows(store)
-    assert {row.kind for row in before} == {"session", "turn", "run", "wake"}
+    assert {row.kind for row in before} == {"session", "turn", "run", "wake", "audit"}
     for key in keys:
         await store.index.replace(key.path, [Put("run", f"wrong {key.path}", key.path, key.scope, 1)])
     assert await all_rows(store) != before

@@ -35,7 +35,7 @@ async def test_a_journal_that_cannot_be_read_is_not_read_again_and_again(store: 
 async def test_a_run_whose_journal_takes_no_more_tells_who_waits_and_goes_on_later(store: str) -> None:
     shop = Shop()
     agent = Agent("a")
-    model = ScriptedModel(Call("slow_look"), Say("On."), Say("Next."))
+    model = ScriptedModel(Call("slow_sell"), Say("On."), Say("Next."))
     async with world(model, tools=shop.tools, store=store) as here:
         running = asyncio.create_task(here.runtime.run(agent, "Go", session=SESSION))
         await bounded(shop.began.wait())

@@ -35,6 +35,7 @@ from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
+from talaria.threads.context import NO_CONTEXT
 from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
@@ -193,7 +194,7 @@ class OpenRun:
         """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
         if self._alarm is None:  # one for all actions: the run goes on running until this process drives it no more
             left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
-            self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time)
+            self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
         try:
             async with asyncio.timeout(None) as self._scope:
                 await action

@@ -102,7 +102,7 @@ def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) 
         run.steps[entry.step] = entry
         run.usage += entry.usage
         run.call_ids.update(call.id for call in entry.message.calls)
-        run.downgraded.update(entry.downgraded)
+        run.downgraded = run.downgraded.union(entry.downgraded)
         return
     run.before_text = run.before_text if run.said else before
     run.said.append(entry)
@@ -174,7 +174,8 @@ def _take_answer(state: SessionState, run: RunState, entry: ModelFinished, befor
     run.last, run.rejected = entry, None
     if entry.attempt:
         run.before_text = before_text(state.seq, entry, before)
-    run.downgraded.update(entry.downgraded)
+    if entry.downgraded:
+        run.downgraded = run.downgraded.union(entry.downgraded)
     if entry.reasoning_refused:
         state.prompt = _without_signed(state.prompt)
     message = entry.message
@@ -216,8 +217,7 @@ def _add_call(run: RunState, call: ToolCall, round_: int) -> None:
         run.calls[call.id] = CallState(call, call.arguments, run.call_count, 0)
         return
     run.call_count += 1
-    run.per_tool[call.name] += 1
-    nth = run.per_tool[call.name]
+    nth = run.per_tool[call.name] = run.per_tool.get(call.name, 0) + 1
     run.calls[call.id] = CallState(call, call.arguments, run.call_count, nth)
     limits = run.turn.limits
     if not run.over_limit_round and (run.call_count > limits.max_calls or nth > limits.max_calls_per_tool):

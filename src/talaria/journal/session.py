@@ -21,6 +21,19 @@ Publish = Callable[[Sequence[tuple[int, AnyEntry]]], None]
 """Called with (seq, entry) of what has just become durable, in order."""
 
 
+class _Gathered:
+    """What was recorded since the last append began."""
+
+    __slots__ = ("blobs", "consumed", "encoded", "entries", "rows")
+
+    def __init__(self) -> None:
+        self.entries: list[AnyEntry] = []
+        self.encoded: list[bytes] = []
+        self.rows: dict[tuple[str, str], IndexRow] = {}
+        self.consumed: tuple[str, ...] = ()
+        self.blobs: tuple[tuple[str, bytes], ...] = ()
+
+
 class SessionWriter:
     """The only one who appends to a session, as long as it holds the lease of `epoch`.
 
@@ -37,11 +50,7 @@ class SessionWriter:
         self._journal = journal
         self._publish = publish
         self._durable = state.seq
-        self._pending: list[AnyEntry] = []
-        self._encoded: list[tuple[bytes, tuple[str, bytes] | None]] = []
-        self._rows: dict[tuple[str, str], IndexRow] = {}
-        self._consumed: list[str] = []
-        self._blobs: list[tuple[str, bytes]] = []
+        self._gathered: _Gathered | None = None
         self._recorded = self._settled = 0  # calls of record, and those of them whose entries are durable
         self._pushed = 0
         self._appending: asyncio.Future[int] | None = None
@@ -55,19 +64,27 @@ class SessionWriter:
             raise self._broken
         encoded = [encode_entry(entry) for entry in entries]  # first: what cannot be written has not happened
         self._recorded += 1
-        for entry, written in zip(entries, encoded, strict=True):
+        gathered = self._gather()
+        gathered.entries += entries
+        for entry, (data, blob) in zip(entries, encoded, strict=True):
             apply(self.state, entry)
-            self._pending.append(entry)
-            self._encoded.append(written)
+            gathered.encoded.append(data)
+            if blob is not None:
+                gathered.blobs += (blob,)
             for row in index(self.state, entry):
-                self._rows[row.kind, row.key] = row
-        self._consumed.extend(consumed)
+                gathered.rows[row.kind, row.key] = row
+        gathered.consumed += tuple(consumed)
 
     def keep(self, data: bytes) -> str:
         """Keep a large payload beside the next entries; return its reference."""
         ref = blob_ref(data)
-        self._blobs.append((ref, data))
+        self._gather().blobs += ((ref, data),)
         return ref
+
+    def _gather(self) -> _Gathered:
+        if self._gathered is None:
+            self._gathered = _Gathered()
+        return self._gathered
 
     def push(self) -> None:
         """Have all that was recorded made durable, without waiting for it."""
@@ -108,8 +125,9 @@ class SessionWriter:
         if self._soon is not None:
             self._soon.cancel()
             self._soon = None
-        entries, self._pending = self._pending, []
-        future = self._journal.append(self._batch())
+        gathered, self._gathered = self._gather(), None
+        entries = gathered.entries
+        future = self._journal.append(self._batch(gathered))
         mark = self._recorded
         if future.done():  # a store without waiting
             self._appended(future, entries, mark)
@@ -117,14 +135,16 @@ class SessionWriter:
             self._appending = future
             future.add_done_callback(lambda done: self._appended(done, entries, mark))
 
-    def _batch(self) -> Batch:
-        rows, self._rows = tuple(self._rows.values()), {}
-        consumed, self._consumed = tuple(self._consumed), []
-        blobs, self._blobs = self._blobs, []
-        encoded, self._encoded = self._encoded, []
-        blobs += [blob for _, blob in encoded if blob is not None]
-        entries = tuple([data for data, _ in encoded])
-        return Batch(self.state.path, self.epoch, self._durable, entries, rows, consumed, tuple(blobs))
+    def _batch(self, gathered: _Gathered) -> Batch:
+        return Batch(
+            self.state.path,
+            self.epoch,
+            self._durable,
+            tuple(gathered.encoded),
+            tuple(gathered.rows.values()),
+            gathered.consumed,
+            gathered.blobs,
+        )
 
     def _appended(self, future: "asyncio.Future[int]", entries: list[AnyEntry], mark: int) -> None:
         self._appending = None

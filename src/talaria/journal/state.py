@@ -1,7 +1,6 @@
 """The state of a session: what the fold of its entries knows. One mutable object per open session."""
 
 import math
-from collections import Counter
 from typing import Any, Literal
 
 import msgspec
@@ -75,7 +74,7 @@ class RunState(msgspec.Struct):
     calls: dict[str, CallState] = {}
     call_ids: set[str] = set()
     call_count: int = 0
-    per_tool: Counter[str] = msgspec.field(default_factory=Counter[str])
+    per_tool: dict[str, int] = {}
     usage: Usage = Usage()
     steps: dict[int, StepFinished] = {}
     said: list[AgentSaid] = []
@@ -86,7 +85,7 @@ class RunState(msgspec.Struct):
     rejected: AnswerRejected | None = None
     rejections: int = 0
     empty_answers: int = 0
-    downgraded: set[str] = set()
+    downgraded: frozenset[str] = frozenset()
     invalid_rounds: int = 0
     over_limit_round: int = 0
     parked_until: int | None = None

@@ -13,20 +13,17 @@ _encode = msgspec.json.Encoder().encode
 _ESCAPES = ((b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2029"), (b"\xc2\x85", rb"\u0085"))
 
 
-class Frame:
+class Frame(msgspec.Struct, gc=False):
     """An event of a run.
 
     `position` is None for what carries no id (heartbeats, notices). `durable` is the seq of the entry with which it
     is in the journal, 0 as long as it is in none.
     """
 
-    __slots__ = ("_bytes", "durable", "event", "position")
-
-    def __init__(self, position: Position | None, event: ChatEvent, durable: int = 0) -> None:
-        self.position = position
-        self.event = event
-        self.durable = durable
-        self._bytes: bytes | None = None
+    position: Position | None
+    event: ChatEvent
+    durable: int = 0
+    _bytes: bytes | None = None
 
     @property
     def size(self) -> int:

@@ -40,7 +40,7 @@ class Attempt:
         self._transport = transport
         self._clock = clock
         self._watchdog = Watchdog()
-        self._decoder: Decoder = dialect.decoder(connection)
+        self._decoder: Decoder | None = None  # not while the model thinks: most of the time there is nothing to decode
         self._reply: HttpReply | None = None
         self._chunks: AsyncIterator[bytes] | None = None
         self._answer: Answer | None = None
@@ -57,6 +57,7 @@ class Attempt:
     @property
     def notes(self) -> Sequence[str]:
         """What was odd about the reply, for the operator's log."""
+        assert self._decoder is not None
         return [self._route.without_secrets(note) for note in self._decoder.notes]
 
     def write(self, request: ModelRequest) -> None:
@@ -77,6 +78,7 @@ class Attempt:
         except ModelError as error:
             raise self._masked(error) from error
         self._reply, self._chunks = reply, reply.chunks()
+        self._decoder = self._dialect.decoder(self._connection)
         if reply.status >= 300:
             raise self._failure(reply, await self._error_body())
 
@@ -86,13 +88,15 @@ class Attempt:
         Raises:
             ModelError: this attempt has failed.
         """
+        decoder = self._decoder
+        assert decoder is not None
         while self._answer is None:
-            data = await self._next()
+            data = await self._next(decoder)
             self._received += len(data)
             if self._received > LONGEST_REPLY:
                 raise ModelRejected("the model provider's answer does not end")
             try:
-                deltas = self._decoder.feed(data) if data else self._end()
+                deltas = decoder.feed(data) if data else self._end(decoder)
             except ModelError as error:
                 raise self._masked(error) from error
             except RecursionError as error:
@@ -107,17 +111,17 @@ class Attempt:
         if self._reply is not None:
             await self._reply.close()
 
-    def _end(self) -> Sequence[Delta]:
-        deltas, self._answer = self._decoder.end()
+    def _end(self, decoder: Decoder) -> Sequence[Delta]:
+        deltas, self._answer = decoder.end()
         return deltas
 
-    async def _next(self) -> bytes:
+    async def _next(self, decoder: Decoder) -> bytes:
         """Return the next bytes, or none at the end."""
         assert self._reply is not None
         assert self._chunks is not None
         if self._reply.is_read:
             return b""
-        progress = self._decoder.progress
+        progress = decoder.progress
         if progress != "waiting":
             self._watchdog.arm(self._route.idle_timeout if progress == "answering" else GRACE)
         try:
@@ -130,12 +134,12 @@ class Attempt:
                 return b""
             raise self._too_late() from error
         except ModelUnavailable as error:
-            return self._broken(error)
+            return self._broken(decoder, error)
 
-    def _broken(self, error: ModelUnavailable) -> bytes:
+    def _broken(self, decoder: Decoder, error: ModelUnavailable) -> bytes:
         """The connection broke: an answer that was whole by then is taken all the same."""
         try:
-            self._end()
+            self._end(decoder)
         except (ModelError, RecursionError):
             raise self._masked(
                 StreamTruncated("the connection to the model provider broke", operator=error.operator)
@@ -143,7 +147,7 @@ class Attempt:
         return b""
 
     def _too_late(self) -> ModelUnavailable:
-        if self._decoder.progress == "waiting":
+        if self._decoder is None or self._decoder.progress == "waiting":
             return ModelUnavailable(f"the model did not begin to answer within {self._route.first_token_timeout:g} s")
         return ModelUnavailable(f"the model's answer stopped for more than {self._route.idle_timeout:g} s")
 

@@ -25,7 +25,9 @@ class Course:
 
     def __init__(self, choices: Sequence[Choice], clock: Clock, jitter: Callable[[], float]) -> None:
         now = clock.now()
-        self._choices = [choice for choice in choices if choice.provider.rests_until <= now] or list(choices)
+        rested = tuple([choice for choice in choices if choice.provider.rests_until <= now])
+        self._choices = choices if len(rested) in (0, len(choices)) else rested
+        self._next = 0
         self._clock = clock
         self._jitter = jitter
         self.reasoning_back = True
@@ -33,7 +35,8 @@ class Course:
         self._begin(now)
 
     def _begin(self, now: int) -> None:
-        self.model, self.provider = self._choices.pop(0)
+        self.model, self.provider = self._choices[self._next]
+        self._next += 1
         self._retries = Retries(self.provider.route.retries, self._jitter)
         self._keys_left = max(0, len(self.provider.route.api_keys) - 1)
         self._take_key(now)
@@ -54,7 +57,7 @@ class Course:
         if wait is not None:
             self._take_key(self._clock.now())
             return Restart(reason(error), wait)
-        if self._choices and (error.retryable or error.fault in _OTHER_MODEL):
+        if self._next < len(self._choices) and (error.retryable or error.fault in _OTHER_MODEL):
             return self._fall_back()
         return None
 

@@ -7,6 +7,8 @@ with a thousand calls does not keep another's one call waiting behind them.
 import asyncio
 from collections import deque
 
+import msgspec
+
 from talaria.core.errors import Overloaded
 from talaria.ports.clock import Clock
 
@@ -14,15 +16,12 @@ MINUTE = 60_000
 """ms."""
 
 
-class Ticket:
+class Ticket(msgspec.Struct, gc=False):
     """What one call takes: when it was let through, and its tokens, a guess until it is settled."""
 
-    __slots__ = ("at", "is_counted", "tokens")
-
-    def __init__(self, at: int, tokens: int, *, is_counted: bool) -> None:
-        self.at = at
-        self.tokens = tokens
-        self.is_counted = is_counted
+    at: int
+    tokens: int
+    is_counted: bool
 
 
 class Turnstile:

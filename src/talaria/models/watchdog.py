@@ -2,6 +2,8 @@
 
 import asyncio
 
+from talaria.threads.context import NO_CONTEXT
+
 
 class Watchdog:
     """Ends a wait of the current task with TimeoutError. Armed only while the task waits here, never in its caller.
@@ -37,7 +39,7 @@ class Watchdog:
         self._armed = True
         if self._handle is None or self._handle.when() > self._deadline:
             self.cancel()
-            self._handle = self._loop.call_at(self._deadline, self._fire)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=NO_CONTEXT)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._armed = False
@@ -53,7 +55,7 @@ class Watchdog:
         if not self._armed or self._task is None:
             return
         if self._loop.time() < self._deadline:
-            self._handle = self._loop.call_at(self._deadline, self._fire)
+            self._handle = self._loop.call_at(self._deadline, self._fire, context=NO_CONTEXT)
             return
         self._expired = True
         self._task.cancel()
