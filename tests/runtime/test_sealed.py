@@ -8,6 +8,7 @@ import structlog
 
 from talaria import ToolContext, tool
 from talaria.core.errors import ConfigurationError
+from talaria.journal.entries import Audited
 from talaria.journal.index import SEALED
 from talaria.runtime.configure import read_settings
 from talaria.runtime.sealing import make_seals
@@ -83,6 +84,8 @@ async def test_without_the_right_key_the_run_ends_and_the_operator_is_told(sqlit
             assert end_of(events) == ("error", "secrets_lost")
             assert "apiKey" in str(events[-1].data)
             assert await sealed(here) == 0
+            (entry,) = [each for each in await here.entries() if isinstance(each, Audited)]
+            assert (entry.action, entry.outcome) == ("secrets", "refused")
             assert end_of(await here.ask()) == ("finish", "stop")
     (told,) = [log for log in logs if log["event"] == "secrets_unreadable"]
     assert "secrets.key" in told["advice"]

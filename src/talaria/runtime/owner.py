@@ -190,6 +190,8 @@ class Owner:
             return await drive(session)
         except (InvalidRequest, SecretsLost) as error:
             bare = session or OpenRun(self._means, writer, live, Granted())
+            if isinstance(error, SecretsLost):
+                bare.audit("secrets", "refused", detail=error.message)
             await finish(bare, Stop(error=error.code, message=error.message))
             return Ended.FINISHED
         except JournalError:
