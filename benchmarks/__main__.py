@@ -8,6 +8,7 @@ from types import ModuleType
 from benchmarks import (
     decoding,
     figures,
+    guard,
     imports,
     long_session,
     many_sessions,
@@ -27,6 +28,7 @@ MEASURES: dict[str, ModuleType] = {
     "tool_calls": tool_calls,
     "tools": tools,
     "policy": policy,
+    "guard": guard,
     "tokens": tokens,
     "decoding": decoding,
     "many_sessions": many_sessions,

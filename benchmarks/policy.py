@@ -75,7 +75,7 @@ def _call(rules: list[dict[str, Any]]) -> CallContext:
     run = SimpleNamespace(
         policy=policy.of_run([look_up], WHO, "orders"),
         principal=WHO,
-        state=SimpleNamespace(remembered={}),
+        state=SimpleNamespace(remembered={}, untrusted=False),
         run=SimpleNamespace(turn=SimpleNamespace(bypass=False)),
     )
     context = CallContext(cast("CallRun", run), CallState(ToolCall("a", "look_up"), "{}", 1, 1))

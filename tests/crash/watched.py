@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from talaria.journal.codec import decode_entry
 from talaria.journal.entries import ApprovalRequested, Oversize, RunResumed, ToolFinished, ToolStarted
 from talaria.ports.inbox import Letter
-from talaria.ports.journal import Batch, Record
+from talaria.ports.journal import Batch, IndexRow, Record
 from talaria.ports.model import Answer, Model, ModelItem, ModelRequest
 from talaria.ports.store import Store
 from talaria.runtime.runtime import Runtime
@@ -70,9 +70,9 @@ def _watch_appends(store: Store, points: Points) -> None:
 def _watch_letters(store: Store, points: Points) -> None:
     put, waiting = store.inbox.put, store.inbox.waiting
 
-    async def watched(letter: Letter, *, replace_before: int = 0) -> Letter:
+    async def watched(letter: Letter, *, replace_before: int = 0, index: Sequence[IndexRow] = ()) -> Letter:
         points.reach(f"put.before.{letter.kind}")
-        in_force = await put(letter, replace_before=replace_before)
+        in_force = await put(letter, replace_before=replace_before, index=index)
         points.reach(f"put.after.{letter.kind}")
         return in_force
 

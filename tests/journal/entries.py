@@ -109,6 +109,7 @@ FULL: list[AnyEntry] = [
         duration_ms=5,
         truncated=True,
         blob="f" * 64,
+        untrusted=True,
     ),
     StopRaised(run="run_1", at=5, call_id="call_1", message="stop"),
     ApprovalRequested(
@@ -212,7 +213,15 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         error=errors,
     ),
     st.builds(ToolStarted, run=runs, at=st.just(0), call_id=calls, name=st.just("t")),
-    st.builds(ToolFinished, run=runs, at=st.just(0), call_id=calls, name=st.just("t"), text=st.just("done")),
+    st.builds(
+        ToolFinished,
+        run=runs,
+        at=st.just(0),
+        call_id=calls,
+        name=st.just("t"),
+        text=st.just("done"),
+        untrusted=st.booleans(),
+    ),
     st.builds(Emitted, run=runs, at=st.just(0), call_id=calls, name=st.just("n"), data=st.just({"a": 1})),
     st.builds(ToolOutput, run=runs, at=st.just(0), call_id=calls, text=st.just("out")),
     st.builds(StopRaised, run=runs, at=st.just(0), call_id=calls, message=st.just("stop")),
@@ -257,7 +266,10 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
 
 def picture(state: SessionState) -> tuple[Any, ...]:
     """All that a state holds, to compare."""
-    names = ("seq", "run", "approvals", "remembered", "wholes", "since", "first_words", "turns", "created", "last_at")
+    names = (
+        *("seq", "run", "approvals", "remembered", "wholes", "since", "first_words", "turns", "created", "last_at"),
+        "untrusted",
+    )
     return (
         *(getattr(state, name) for name in names),
         state.prompt.system,

@@ -1,6 +1,7 @@
 """Several requests for one session, and more requests than there are places."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from talaria import Agent
 from talaria.core.errors import Conflict, Overloaded
 from talaria.core.messages import AssistantMessage, UserMessage
 from talaria.ports.inbox import Letter
+from talaria.ports.journal import IndexRow
 from talaria.ports.model import ModelRequest
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.tools import Shop
@@ -182,9 +184,9 @@ async def test_a_request_that_will_not_wait_sees_every_one_that_is_on_its_way(sq
     async with world(model, store=sqlite) as here:
         put, hold = here.store.inbox.put, asyncio.Event()
 
-        async def slowly(letter: Letter, *, replace_before: int = 0) -> Letter:
+        async def slowly(letter: Letter, *, replace_before: int = 0, index: Sequence[IndexRow] = ()) -> Letter:
             await hold.wait()
-            return await put(letter, replace_before=replace_before)
+            return await put(letter, replace_before=replace_before, index=index)
 
         here.store.inbox.put = slowly
         first, last = (asyncio.create_task(here.send(word)) for word in ("first", "last"))

@@ -18,6 +18,8 @@ from talaria.tools.recall import RECALL
 from tests.runtime.tools import Shop
 from tests.runtime.world import ME, World, assert_valid_wire, bounded, end_of, told, world
 
+ASKER = Agent("asker", tools=["AskUser"])
+
 COLOUR = Call("AskUser", {"question": "Which colour?", "choices": ["red", "blue"]})
 SIZE = Call("AskUser", {"question": "Which size?"})
 
@@ -35,7 +37,7 @@ async def results(here: World) -> list[str]:
 
 
 async def test_a_question_waits_for_its_answer_which_the_model_gets_as_the_users_words(store: str) -> None:
-    async with world(asking(), store=store) as here:
+    async with world(asking(), store=store, agents=[ASKER]) as here:
         run_id = await here.send()
         question = await here.until(run_id, "question")
         await here.stands(run_id, "waiting_approval")
@@ -73,18 +75,18 @@ green, please\
 
 
 async def test_a_question_is_answered_after_a_restart(sqlite: str) -> None:
-    async with world(ScriptedModel(COLOUR), store=sqlite) as here:
+    async with world(ScriptedModel(COLOUR), store=sqlite, agents=[ASKER]) as here:
         run_id = await here.send()
         request_id = await asked(here, run_id)
         await here.stands(run_id, "waiting_approval")
-    async with world(ScriptedModel(Say("Blue it is.")), store=sqlite) as here:
+    async with world(ScriptedModel(Say("Blue it is.")), store=sqlite, agents=[ASKER]) as here:
         await here.runtime.answer(request_id, "blue")
         assert end_of(await here.events(run_id)) == ("finish", "stop")
         assert await results(here) == ["The user answered:\nblue"]
 
 
 async def test_a_user_who_does_not_want_to_answer_says_so(store: str) -> None:
-    async with world(asking(), store=store) as here:
+    async with world(asking(), store=store, agents=[ASKER]) as here:
         run_id = await here.send()
         await here.runtime.decline(await asked(here, run_id), comment="ask Bob")
         assert "approval_resolved declined" in told(await here.events(run_id))
@@ -93,7 +95,7 @@ async def test_a_user_who_does_not_want_to_answer_says_so(store: str) -> None:
 
 async def test_a_question_that_nobody_answers_expires_and_a_later_answer_is_too_late(store: str) -> None:
     clock = FakeClock()
-    async with world(asking(), store=store, clock=clock) as here:
+    async with world(asking(), store=store, clock=clock, agents=[ASKER]) as here:
         run_id = await here.send()
         request_id = await asked(here, run_id)
         await here.stands(run_id, "waiting_approval")
@@ -106,7 +108,7 @@ async def test_a_question_that_nobody_answers_expires_and_a_later_answer_is_too_
 
 @pytest.mark.parametrize("end", ["cancelled", "superseded"])
 async def test_a_question_ends_with_its_run(store: str, end: str) -> None:
-    async with world(ScriptedModel(COLOUR, Say("Next.")), store=store) as here:
+    async with world(ScriptedModel(COLOUR, Say("Next.")), store=store, agents=[ASKER]) as here:
         run_id = await here.send()
         request_id = await asked(here, run_id)
         await here.stands(run_id, "waiting_approval")
@@ -124,7 +126,7 @@ async def test_a_question_ends_with_its_run(store: str, end: str) -> None:
 
 @pytest.mark.parametrize("ticks", range(10))
 async def test_an_answer_as_the_run_is_cancelled_is_in_force_or_refused_never_both(ticks: int) -> None:
-    async with world(ScriptedModel(COLOUR, Say("So.", chunk=1))) as here:
+    async with world(ScriptedModel(COLOUR, Say("So.", chunk=1)), agents=[ASKER]) as here:
         run_id = await here.send()
         request_id = await asked(here, run_id)
         cancelling = asyncio.ensure_future(here.cancel(run_id))
@@ -141,7 +143,7 @@ async def test_an_answer_as_the_run_is_cancelled_is_in_force_or_refused_never_bo
 
 
 async def test_what_is_no_answer_to_a_question_is_refused_and_decides_nothing(store: str) -> None:
-    async with world(asking(), store=store) as here:
+    async with world(asking(), store=store, agents=[ASKER]) as here:
         request_id = await asked(here, await here.send())
         wrong: list[dict[str, Any]] = [
             {},
@@ -172,7 +174,7 @@ async def test_consent_to_a_call_takes_no_answer() -> None:
 
 async def test_consent_is_not_asked_for_as_well_and_each_question_is_asked() -> None:
     config: dict[str, Any] = {"approval": {"requiredTools": ["AskUser"]}}
-    async with world(ScriptedModel(COLOUR, SIZE, Say("On.")), **config) as here:
+    async with world(ScriptedModel(COLOUR, SIZE, Say("On.")), **config, agents=[ASKER]) as here:
         run_id = await here.send()
         questions: list[str | None] = []
         async for event in here.follow(run_id):
@@ -220,7 +222,7 @@ async def test_a_question_behind_a_call_that_waits_for_consent_is_asked_at_once_
 
 
 async def test_two_questions_of_a_round_are_asked_at_once_and_answered_in_any_order(store: str) -> None:
-    async with world(asking(SIZE), store=store) as here:
+    async with world(asking(SIZE), store=store, agents=[ASKER]) as here:
         run_id = await here.send()
         await here.stands(run_id, "waiting_approval")
         ids = {each["question"]: each["requestId"] for each in await here.parts.lookup.approvals(ME)}
@@ -236,7 +238,7 @@ async def test_two_questions_of_a_round_are_asked_at_once_and_answered_in_any_or
 
 async def test_an_answer_that_is_too_long_for_the_model_can_be_recalled() -> None:
     model = ScriptedModel(COLOUR, Call(RECALL, {"call_id": "scripted_1", "offset": 60_010, "limit": 50}), Say("On."))
-    async with world(model) as here:
+    async with world(model, agents=[ASKER]) as here:
         run_id = await here.send()
         await here.runtime.answer(await asked(here, run_id), "x" * 60_000 + "blue" + "y" * 30_000)
         await here.events(run_id)
@@ -246,7 +248,7 @@ async def test_an_answer_that_is_too_long_for_the_model_can_be_recalled() -> Non
 
 
 async def test_what_no_store_can_hold_is_replaced_in_an_answer(store: str) -> None:
-    async with world(asking(), store=store) as here:
+    async with world(asking(), store=store, agents=[ASKER]) as here:
         run_id = await here.send()
         view = await here.runtime.answer(await asked(here, run_id), "a\x00b\ud800c\ud83d\ude00")
         assert view["answer"] == "a\ufffdb\ufffdc\U0001f600"
@@ -255,7 +257,7 @@ async def test_what_no_store_can_hold_is_replaced_in_an_answer(store: str) -> No
 
 
 async def test_a_secret_of_the_request_in_an_answer_is_masked_before_it_is_on_record(store: str) -> None:
-    async with world(asking(), store=store) as here:
+    async with world(asking(), store=store, agents=[ASKER]) as here:
         run_id = await here.send(tool_context={"apiKey": "tr0ub4dor-and-3"})
         said: dict[str, Any] = {"answer": "it is tr0ub4dor-and-3", "comment": "as in tr0ub4dor-and-3"}
         view = await here.decide(await asked(here, run_id), **said)

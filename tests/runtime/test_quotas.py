@@ -112,7 +112,7 @@ async def test_a_run_ends_with_what_it_has_when_there_is_no_room_for_its_next_mo
 
 async def test_an_attempt_that_came_to_nothing_is_spent_and_another_one_needs_room_of_its_own(store: str) -> None:
     steps = [Restarted("A long begin", Say("Done.", usage=Usage(10, 5)))]
-    quotas = each(tokensPerDay=3_600) | SMALL
+    quotas = each(tokensPerDay=4_200) | SMALL
     async with world(ScriptedModel(*steps), store=store, quotas=quotas) as here:
         events = await here.events(await here.send())
         assert end_of(events) == ("finish", "stop")

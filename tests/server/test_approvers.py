@@ -145,8 +145,9 @@ async def test_tools_that_are_denied_to_somebody_are_not_listed_for_them() -> No
     policy = {"rules": [{"deny": "refund", "roles": ["user"]}, {"ask": "look_up", "roles": ["boss"]}]}
     async with open_shop(Shop(), {}, policy=policy) as served:
         views = {name: (await served.client.get("/ai-api/tools", **by(name))).json["tools"] for name in ("ann", "eve")}
-    assert [each["name"] for each in views["ann"]] == ["look_up"]
+    assert [each["name"] for each in views["ann"]] == ["look_up", "AskUser"]
     assert [(each["name"], each.get("approval", False)) for each in views["eve"]] == [
         ("refund", True),
         ("look_up", True),
+        ("AskUser", False),
     ]

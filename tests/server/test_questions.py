@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from talaria import Agent
 from talaria.server import answers
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.server.client import Exchange
@@ -12,6 +13,7 @@ from tests.server.serving import Shop, parked, plain, serving, shown
 from tests.server.test_runs_and_sessions import exactly
 
 APPROVAL = "/ai-api/chat/approval"
+ASKER = Agent("asker", tools=["AskUser"])
 CALL = Call("AskUser", {"question": "Which colour?", "choices": ["red", "blue"]})
 
 
@@ -20,7 +22,10 @@ async def asked(stream: Exchange) -> str:
 
 
 async def test_a_question_is_answered_and_the_stream_goes_on() -> None:
-    async with serving(ScriptedModel(CALL, Say("Blue it is."))) as served, served.client.chat() as stream:
+    async with (
+        serving(ScriptedModel(CALL, Say("Blue it is.")), agents=[ASKER]) as served,
+        served.client.chat() as stream,
+    ):
         question = await stream.until("question")
         beat = await stream.any_event()
         body = {"requestId": question.data["data"], "decision": "APPROVE", "answer": "blue"}
@@ -59,7 +64,10 @@ async def test_a_question_is_answered_and_the_stream_goes_on() -> None:
 
 
 async def test_an_open_question_is_listed_with_what_it_asks() -> None:
-    async with serving(ScriptedModel(CALL)) as served, served.client.chat(userId="ann", sessionId="s") as stream:
+    async with (
+        serving(ScriptedModel(CALL), agents=[ASKER]) as served,
+        served.client.chat(userId="ann", sessionId="s") as stream,
+    ):
         await asked(stream)
         await parked(served, stream.headers["x-run-id"])
         listed = (await served.client.get("/ai-api/approvals?userId=ann")).json
@@ -107,7 +115,7 @@ async def test_an_open_question_is_listed_with_what_it_asks() -> None:
     ids=lambda value: str(value)[:60],
 )
 async def test_what_is_no_answer_is_422_with_words_and_decides_nothing(fields: dict[str, Any], said: str) -> None:
-    async with serving(ScriptedModel(CALL)) as served, served.client.chat() as stream:
+    async with serving(ScriptedModel(CALL), agents=[ASKER]) as served, served.client.chat() as stream:
         id_ = await asked(stream)
         reply = await served.client.post(APPROVAL, {"requestId": id_} | fields)
         open_ = (await served.client.get("/ai-api/approvals")).json["approvals"]

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-import msgspec
 import structlog
 
 from talaria.agents.own import OwnGrant
@@ -41,9 +40,11 @@ from talaria.ports.model import Model, ModelRequest
 from talaria.ports.store import Store
 from talaria.quotas.quotas import Quotas, RunQuota
 from talaria.threads.context import NO_CONTEXT
+from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
+from talaria.tools.outlet import mask_value
 from talaria.tools.session import Session
 from talaria.tools.tasks import TaskPool
 from talaria.tools.threads import ThreadPool
@@ -69,7 +70,9 @@ class Means:
     threads: ThreadPool
     chain: Proceed
     argument_health: ArgumentHealth
+    breakers: Breakers
     metrics: Metrics
+    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
     recorder: Recorder | None = None
     quotas: Quotas | None = None
     rows: Rows = index
@@ -131,6 +134,16 @@ class OpenRun:
         return self.means.argument_health
 
     @property
+    def breakers(self) -> Breakers:
+        """See CallRun."""
+        return self.means.breakers
+
+    @property
+    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
+        """See CallRun."""
+        return self.means.after_untrusted
+
+    @property
     def run(self) -> RunState:
         """The run's part of the state."""
         run = self.writer.state.run
@@ -175,8 +188,7 @@ class OpenRun:
         """
         if self._is_left or self.run.finished is not None:
             raise Conflict(f"the run has ended or parked; '{name}' is not set")
-        said = msgspec.json.encode([name, value]).decode()
-        if self.redactor.mask(said) != said:
+        if mask_value(self.redactor, [name, value]) != [name, value]:
             raise InvalidRequest(f"session.set: '{name}' would hold a secret of the request; keep none in variables")
         self.record(VariableSet(run=self.run.id, at=self.now(), name=name, value=value))
         await self.flush()

@@ -85,7 +85,7 @@ class _Round:
         finished = False
         try:
             outcome = await self.chain(context)
-            record_outcome(session, call, outcome, _ran_ms(context))
+            record_outcome(session, call, outcome, _ran_ms(context), untrusted=context.untrusted)
             finished = True
             session.writer.push_soon()
         except Suspended:
@@ -128,7 +128,9 @@ def _first(error: BaseException) -> BaseException:
     return _first(group.exceptions[0])
 
 
-def record_outcome(session: OpenRun, call: CallState, done: ToolOutcome, duration_ms: int) -> None:
+def record_outcome(
+    session: OpenRun, call: CallState, done: ToolOutcome, duration_ms: int, *, untrusted: bool = False
+) -> None:
     """Record how a call ended, and that it ended the run if it did."""
     if not call.is_open:
         return
@@ -143,6 +145,7 @@ def record_outcome(session: OpenRun, call: CallState, done: ToolOutcome, duratio
         duration_ms=duration_ms,
         truncated=done.whole is not None,
         blob=blob,
+        untrusted=untrusted,
     )
     if done.stop is None:
         session.record(entry)

@@ -39,6 +39,9 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _sandbox(catalog),
         _limits(settings),
         _quotas(settings),
+        _breaker(settings),
+        _untrusted(settings, catalog),
+        _secrets(settings),
         _transcripts(settings),
         _notify(settings),
         Line("metrics", True, f"{url}/metrics"),
@@ -149,6 +152,28 @@ def _quotas(settings: Settings) -> Line:
     if not entries:
         return Line("quotas", False, "quotas names nobody: anybody may use any amount")
     return Line("quotas", True, _listed(entries))
+
+
+def _breaker(settings: Settings) -> Line:
+    breaker = settings.breaker
+    if breaker.threshold is None:
+        return Line("breaker", False, "breaker.threshold is null: a tool that keeps failing is called all the same")
+    return Line(
+        "breaker", True, f"a tool is left alone for {breaker.cooldown:g} s after {breaker.threshold} failures in a row"
+    )
+
+
+def _untrusted(settings: Settings, catalog: Catalog) -> Line:
+    names = [tool.name for tool in catalog.registry.tools if tool.untrusted]
+    after = settings.policy.after_untrusted
+    how = f"{_listed(names) or 'no tool'} brings content from outside; then policy.afterUntrusted: {after}"
+    return Line("untrusted", after != "allow", how)
+
+
+def _secrets(settings: Settings) -> Line:
+    if not settings.secrets.keys:
+        return Line("secrets", False, "secrets.key is not set: those of runs that a restart cuts short are lost")
+    return Line("secrets", True, "those of runs that are not over are kept, encrypted")
 
 
 def _transcripts(settings: Settings) -> Line:

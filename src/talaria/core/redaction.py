@@ -4,6 +4,8 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
+from html import escape
+from traceback import format_exception
 from urllib.parse import quote, quote_plus
 
 MASK = "[masked]"
@@ -11,18 +13,30 @@ SHORTEST = 6
 
 
 def _forms(secret: str) -> Iterable[str]:
-    yield secret
-    yield quote(secret, safe="")
-    yield quote(secret)
-    yield quote_plus(secret)
-    yield json.dumps(secret)[1:-1]
-    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    for form in _written(secret):
+        yield form
+        for ascii_only in (True, False):
+            quoted = json.dumps(form, ensure_ascii=ascii_only)[1:-1]  # whatever it is, results and events are JSON
+            yield quoted
+            yield quoted.replace("/", "\\/")  # as PHP writes it
     for offset in range(3):  # base64 of a text that holds the secret: three alignments
         padded = base64.b64encode(b"\0" * offset + secret.encode()).decode().rstrip("=")
         form = padded[(0, 2, 3)[offset] : -1]
         yield form
         yield form.replace("+", "-").replace("/", "_")  # the alphabet of URLs
     yield secret.encode().hex()
+
+
+def _written(secret: str) -> Iterable[str]:
+    """The secret as it is, and as URLs, Python, HTML and JSON write it."""
+    yield secret
+    yield quote(secret, safe="")
+    yield quote(secret)
+    yield quote_plus(secret)
+    yield repr(secret)[1:-1]
+    yield escape(secret)
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
 
 
 def too_short(secrets: Mapping[str, str]) -> tuple[str, ...]:
@@ -57,3 +71,7 @@ class Redactor:
     def mask(self, text: str) -> str:
         """Return `text` with every form of every secret replaced."""
         return self._pattern.sub(MASK, text) if self._pattern is not None else text
+
+    def traceback(self, error: BaseException) -> str:
+        """Return where an error was raised and what it says, masked, for the log."""
+        return self.mask("".join(format_exception(error)))

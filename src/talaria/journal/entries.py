@@ -147,7 +147,10 @@ Outcome = Literal["ok", "error", "invalid", "refused", "cancelled", "unknown"]
 
 
 class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
-    """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed."""
+    """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed.
+
+    `untrusted`: content of outside origin is in it.
+    """
 
     call_id: str
     name: str
@@ -156,6 +159,7 @@ class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     duration_ms: int = 0
     truncated: bool = False
     blob: str = ""
+    untrusted: bool = False
 
 
 class Emitted(Entry, frozen=True, gc=False, tag="emitted.1"):
@@ -186,8 +190,8 @@ Resolution = Literal["approved", "edited", "answered", "declined", "expired", "c
 class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"):
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
-    `reason` says why it is asked (`declared`, `configured`, `policy`, `outcome_unknown`), or that it is a `question` to
-    the user.
+    `reason` says why it is asked (`declared`, `configured`, `policy`, `untrusted`, `outcome_unknown`), or that it is a
+    `question` to the user.
     """
 
     request_id: str

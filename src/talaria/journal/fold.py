@@ -276,6 +276,7 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
 
 def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:
     call.status, call.is_invalid = "finished", entry.outcome == "invalid"
+    call.untrusted = entry.untrusted
     call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
     if entry.blob:
         state.wholes[entry.call_id] = entry.blob
@@ -286,6 +287,7 @@ def _settle(state: SessionState, run: RunState) -> None:
     if run.message is None or any(call.result is None for call in run.calls.values()):
         return
     run.invalid_rounds = run.invalid_rounds + 1 if all(call.is_invalid for call in run.calls.values()) else 0
+    state.untrusted = state.untrusted or any(call.untrusted for call in run.calls.values())
     state.prompt.messages.append(run.message)
     state.prompt.messages.extend(call.result for call in run.calls.values() if call.result is not None)
     run.message, run.calls = None, {}

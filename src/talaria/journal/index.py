@@ -22,6 +22,8 @@ USAGE = "usage"
 
 They are written when a run begins, parks and ends: one that goes on costs no write more.
 """
+SEALED = "sealed"
+"""The secrets of a run that is not over, encrypted; its key is the run. No entry knows them: it cannot be rebuilt."""
 
 RUN_NOW = 0
 """`at` of the wake row of a session that runs: due at once for whoever comes after its owner."""
@@ -110,8 +112,9 @@ def index(state: SessionState, entry: AnyEntry) -> list[IndexRow]:
         case Audited():
             return [_audited(state, entry)]
         case RunFinished():
-            run_row = _run_row(state, run, "finished")
-            return [_session_row(state, entry.at), run_row, Drop(WAKE, state.path), *usage_rows(state, run)]
+            rows = [_session_row(state, entry.at), _run_row(state, run, "finished"), Drop(WAKE, state.path)]
+            sealed = [Drop(SEALED, run.id)] if run.turn.secrets else []
+            return [*rows, *sealed, *usage_rows(state, run)]
         case _:
             return []
 

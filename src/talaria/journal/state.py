@@ -51,6 +51,7 @@ class CallState(msgspec.Struct):
     was_started: bool = False
     held: bool = False
     is_invalid: bool = False
+    untrusted: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -142,6 +143,7 @@ class SessionState:
         "seq",
         "since",
         "turns",
+        "untrusted",
         "variables",
         "wholes",
     )
@@ -164,6 +166,7 @@ class SessionState:
         self.remembered: dict[str, str] = {}  # tools that somebody agreed to, with the role by which they could
         self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
         self.first_words = ""  # of the session's first message, on one line
+        self.untrusted = False  # whether content of outside origin is in the messages
         self.turns = 0
         self.created = 0
         self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from talaria.core.errors import InvalidRequest
+from talaria.core.redaction import Redactor
 from talaria.models.families import Profiles
 from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.ports.model import Connection
@@ -49,10 +50,8 @@ class Route(msgspec.Struct, frozen=True, gc=False):
         Of a header its value is one, and what follows the last space in it: "Bearer KEY".
         """
         values = [value for _, value in self.headers]
-        for secret in (*self.api_keys, *values, *(value.rpartition(" ")[2] for value in values)):
-            if len(secret) >= 6:
-                text = text.replace(secret, "[masked]")
-        return text
+        known = (*self.api_keys, *values, *(value.rpartition(" ")[2] for value in values))
+        return Redactor({value: value for value in known}).mask(text)
 
     def __repr__(self) -> str:
         return f"Route({self.prefix!r}, {self.dialect!r})"

@@ -1,9 +1,11 @@
 """The inbox: how everybody but the owner speaks to a session."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
 import msgspec
+
+from talaria.ports.journal import IndexRow
 
 
 class Letter(msgspec.Struct, frozen=True, gc=False):
@@ -24,10 +26,11 @@ class Letter(msgspec.Struct, frozen=True, gc=False):
 class Inbox(Protocol):
     """Letters to sessions, durable once `put` returns."""
 
-    async def put(self, letter: Letter, *, replace_before: int = 0) -> Letter:
+    async def put(self, letter: Letter, *, replace_before: int = 0, index: Sequence[IndexRow] = ()) -> Letter:
         """Insert the letter, unless its key is taken; return the letter that is in force (compare `is`/`==`).
 
-        A consumed letter of that key with `at` < `replace_before` (ms) gives way.
+        A consumed letter of that key with `at` < `replace_before` (ms) gives way. `index`: rows that are written with
+        this letter, or not at all.
 
         Raises:
             StoreClosed: nothing can be written any more.

@@ -95,7 +95,8 @@ class Admission:
         self._secrets.keep(run_id, request.tool_context)
         is_new = False
         try:
-            in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS)
+            sealed = self._secrets.sealed(run_id, key, letter.at)
+            in_force = await self._store.inbox.put(letter, replace_before=letter.at - KEY_LIFE_MS, index=sealed)
             is_new = in_force.run == run_id
         finally:
             if not is_new:

@@ -44,6 +44,7 @@ from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes, model_labels
+from talaria.runtime.sealing import Seals, make_seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
@@ -52,6 +53,7 @@ from talaria.runtime.usage_sums import UsageSums
 from talaria.telemetry.entry_counts import EntryCounts
 from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
+from talaria.tools.breaker import Breakers
 from talaria.tools.chain import fold
 from talaria.tools.consent import CONSENT
 from talaria.tools.health import ArgumentHealth
@@ -78,6 +80,7 @@ class Parts:
     threads: ThreadPool
     transcripts: Transcripts | None
     gateway: Gateway | None
+    breakers: Breakers
     links: Links
     notifier: Notifier | None
 
@@ -115,6 +118,7 @@ class Plan:
     dialects: dict[str, Dialect]
     quotas: Rules | None
     targets: list[Target]
+    seals: Seals
 
 
 def plan(
@@ -145,8 +149,8 @@ def plan(
     dialects = {route.prefix: make_dialect(route) for route in routes}
     targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
     clock = clock or SystemClock(settings.server.timezone)
-    rules = make_rules(settings.quotas, catalog)
-    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets)
+    rules, seals = make_rules(settings.quotas, catalog), make_seals(settings.secrets.keys)
+    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)
 
 
 async def build(plan: Plan) -> Parts:
@@ -161,11 +165,12 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
-    audit = Audit(store, clock, settings.auth.home)
-    kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), Secrets(), audit)
+    audit, secrets = Audit(store, clock, settings.auth.home), Secrets(plan.seals, store.index)
+    kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), secrets, audit)
     quotas = await make_quotas(kit, plan.quotas, plan.routes)
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
+    breakers = Breakers(settings.breaker.threshold, settings.breaker.cooldown, clock.now, kit.metrics)
     means = Means(
         clock=clock,
         store=store,
@@ -173,6 +178,8 @@ async def build(plan: Plan) -> Parts:
         threads=threads,
         chain=fold(chain_with(plan.catalog.stages)),
         argument_health=ArgumentHealth(clock.now, kit.metrics),
+        breakers=breakers,
+        after_untrusted=settings.policy.after_untrusted,
         metrics=kit.metrics,
         recorder=transcripts,
         quotas=quotas,
@@ -224,6 +231,7 @@ async def build(plan: Plan) -> Parts:
         gateway=gateway,
         links=links,
         notifier=notifier,
+        breakers=breakers,
     )
 
 

@@ -84,11 +84,14 @@ class Catalog:
     def tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
+        Where nobody chose, asking the user comes beside other tools only: not every model can call tools.
+
         Raises:
             InvalidRequest: a name is unknown.
         """
         own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
-        return self.registry.select(allow, own)
+        found = self.registry.select(allow, own)
+        return () if allow is None and own is None and found == (ASK_USER,) else found
 
 
 def load_catalog(

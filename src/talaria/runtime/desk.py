@@ -1,5 +1,6 @@
 """The desk: where people decide about questions and cancel runs. Everything goes through the inbox."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -73,7 +74,8 @@ class Desk:
         if row is None and letter is not None:
             await self._lookup.place(Principal(key.tenant, key.user), letter.run)  # it may have expired since
         run = asked.run if asked is not None else letter.run if letter is not None else ""
-        body = self._body(principal, decision, run, asked)
+        secrets = await self._secrets.of_run(run, key.tenant) or {}
+        body = self._body(principal, decision, asked, Redactor(secrets).mask)
         if letter is None:
             assert asked is not None
             letter = await self._ask_inbox(asked, where, decision.request_id, body)
@@ -97,8 +99,10 @@ class Desk:
             body = DecisionBody("expired")
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
-    def _body(self, principal: Principal, decision: Decision, run: str, row: ApprovalRow | None) -> DecisionBody:
-        masked = Redactor(self._secrets.get(run) or {}).mask  # what people write is recorded
+    def _body(
+        self, principal: Principal, decision: Decision, row: ApprovalRow | None, masked: Callable[[str], str]
+    ) -> DecisionBody:
+        """`masked`: what people write is recorded."""
         comment, role = masked(valid_text(decision.comment)), self._deciders.role(principal.roles)
         by, via = principal.user, decision.via
         if not decision.approve:

@@ -7,7 +7,7 @@ from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
-from talaria.core.errors import Forbidden, SecretsLost
+from talaria.core.errors import Forbidden
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
@@ -58,21 +58,18 @@ class CatalogGrants:
             return system, specs
         return f"{system}\n\n{BY_TOOL.format(output.tool)}", (*specs, answer_spec(output))
 
-    def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
         """What the run may use.
 
         Raises:
             InvalidRequest: the agent or a tool is not registered (any more).
             Forbidden: the principal may not use the agent (any more).
-            SecretsLost: the run came with secrets, and they died with an earlier process.
+            SecretsLost: the run came with secrets, and nobody can read them any more.
         """
         agent = self._catalog.agent(turn.agent)
         if not agent.admits(principal):  # its roles are others than when the turn was admitted
             raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have")
-        secrets = self._secrets.get(turn.run)
-        if turn.secrets and secrets is None:
-            names = ", ".join(turn.secrets)
-            raise SecretsLost(f"the secrets of this run ({names}) were lost in a restart; send the request again")
+        secrets = await self._secrets.of(turn, principal.tenant)
         tools = self._tools(agent, turn.tools)
         own = None
         if isinstance(agent, OwnSpec):

@@ -16,6 +16,7 @@ from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage
 from talaria.core.principal import Principal
+from talaria.core.untrusted import marks, warning
 from talaria.journal.entries import AnyEntry, Audited, ContextSet, RunResumed, SessionExpired, TurnStarted
 from talaria.journal.letters import TurnBody, read_turn
 from talaria.journal.session import SessionWriter
@@ -39,7 +40,7 @@ class Grants(Protocol):
         """The system prompt and the tools that the model sees in this turn."""
         ...
 
-    def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
         """What the run may use.
 
         Raises:
@@ -131,10 +132,14 @@ class Owner:
             entries.append(SessionExpired(run=letter.run, at=now))
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
-        turn = self._turn(letter, body, now)
+        found = marks(body.query)
+        turn = self._turn(letter, body, found, now)
         entries.append(turn)
         if body.bypass and not turn.bypass:
             entries.append(Audited(run=letter.run, at=now, action="hitl.bypassed", outcome="refused", detail=NO_BYPASS))
+        if found:
+            said = f"message: {', '.join(found)}"
+            entries.append(Audited(run=letter.run, at=now, action="untrusted", outcome="marked", detail=said))
         writer.record(*entries, consumed=[letter.key])
 
     def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
@@ -143,14 +148,14 @@ class Owner:
         except InvalidRequest:  # the agent or a tool has gone since; the run ends with that error, in `_drive`
             return "", ()
 
-    def _turn(self, letter: Letter, body: TurnBody, now: int) -> TurnStarted:
-        when = datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone)
+    def _turn(self, letter: Letter, body: TurnBody, found: tuple[str, ...], now: int) -> TurnStarted:
+        sent = sent_at(datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone))
         return TurnStarted(
             run=letter.run,
             at=now,
             agent=body.agent,
             model=body.model,
-            message=UserMessage((Text(body.query),), sent_at(when)),
+            message=UserMessage((Text(body.query),), f"{warning(found)}\n{sent}" if found else sent),
             limits=body.limits,
             options=body.options,
             history=body.history,
@@ -182,7 +187,7 @@ class Owner:
             self._resume(writer, run)
         session: OpenRun | None = None
         try:
-            session = OpenRun(self._means, writer, live, self._grant(state, run))
+            session = OpenRun(self._means, writer, live, await self._grant(state, run))
             if not (self.has_mail or self._unread):
                 session.has_no_mail()
             self.session = session
@@ -191,6 +196,8 @@ class Owner:
             bare = session or OpenRun(self._means, writer, live, Granted())
             if isinstance(error, Forbidden):
                 bare.audit("agent.permission", "deny", subject=run.turn.agent, rule="agent.roles")
+            if isinstance(error, SecretsLost):
+                bare.audit("secrets", "refused", detail=error.message)
             await finish(bare, Stop(error=error.code, message=error.message))
             return Ended.FINISHED
         except JournalError:
@@ -202,9 +209,9 @@ class Owner:
             if session is not None:
                 session.leave()
 
-    def _grant(self, state: SessionState, run: RunState) -> Granted:
+    async def _grant(self, state: SessionState, run: RunState) -> Granted:
         principal = Principal(state.key.tenant, state.key.user, run.turn.roles)
-        return self._grants.granted(run.turn, principal)
+        return await self._grants.granted(run.turn, principal)
 
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"
@@ -214,7 +221,7 @@ class Owner:
     async def _fail(self, session: OpenRun, error: Exception) -> Ended:
         """A fault of the harness ends the run with an id that the log explains."""
         fault = new_id("err")
-        session.log.error("run_failed", fault=fault, exc_info=error)
+        session.log.error("run_failed", fault=fault, exception=session.redactor.traceback(error))
         message = f"something went wrong inside the server; its log explains {fault}"
         await finish(session, Stop(error="internal", message=message))
         return Ended.FINISHED

@@ -20,6 +20,7 @@ async def scrape(parts: Parts, streams: int) -> bytes:
         _gauge("runs_running", "Sessions with a run at work", engine.running),
         _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
         _gauge("streams_open", "Event streams that clients have open", streams),
+        _breakers(parts.breakers.open_by_key()),
         _gauge("approvals_open", "Questions that wait for a person", await _open_approvals(parts.kit.store.index)),
         _waiting(waiting),
         _histogram("journal_commit_seconds", "Time of the store's commits", commits.seconds),
@@ -44,6 +45,15 @@ def _waiting(by_target: dict[int, int]) -> Metric:
 
 def _gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(f"talaria_{name}", text, value=value)
+
+
+def _breakers(open_by_key: dict[str, bool]) -> Metric:
+    family = GaugeMetricFamily(
+        "talaria_breaker_open", "Whether calls of a tool that kept failing are held back", labels=("tool",)
+    )
+    for tool, is_open in open_by_key.items():
+        family.add_metric((tool,), is_open)
+    return family
 
 
 def _histogram(name: str, text: str, histogram: Histogram) -> Metric:

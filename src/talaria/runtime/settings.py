@@ -10,6 +10,8 @@ from talaria.runtime.auth_settings import AuthSettings
 from talaria.runtime.notify_settings import NotifySettings
 from talaria.runtime.section import Count, Identity, Positive, Role, Section
 
+SHORTEST_KEY = 16
+
 
 class ServerSettings(Section):
     """Where it listens and how much it takes on. Times in seconds, padding in bytes.
@@ -156,9 +158,13 @@ class RuleSettings(Section):
 
 
 class PolicySettings(Section):
-    """Rules; deny goes before ask, ask before allow. Where none matches, the tool's own declaration holds."""
+    """Rules; deny goes before ask, ask before allow. Where none matches, the tool's own declaration holds.
+
+    `afterUntrusted`: what happens to calls with outside effects once content of outside origin is in the session.
+    """
 
     rules: list[RuleSettings] = []
+    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
 
 
 class LimitSettings(Section):
@@ -174,6 +180,32 @@ class LimitSettings(Section):
     output_repairs: Annotated[int, Field(ge=0, le=20)] = 2
     recall: bool = True
     threads: Count = 32
+
+
+class BreakerSettings(Section):
+    """After `threshold` failed calls in a row a tool is left alone for `cooldown` seconds. Without one: never."""
+
+    threshold: Count | None = 5
+    cooldown: Positive = 30
+
+
+class SecretsSettings(Section):
+    """`key` encrypts what a run needs to survive a restart. Of a list the first encrypts, all decrypt."""
+
+    key: str | list[str] = Field(default="", repr=False)
+
+    @field_validator("key")
+    @classmethod
+    def _long(cls, key: str | list[str]) -> str | list[str]:
+        keys = [key] if isinstance(key, str) else key
+        if any(0 < len(each) < SHORTEST_KEY for each in keys):
+            raise ValueError(f"a key has {SHORTEST_KEY} characters or more; `openssl rand -hex 32` makes one")
+        return key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys there are."""
+        return tuple(each for each in ([self.key] if isinstance(self.key, str) else self.key) if each)
 
 
 class CallBudget(Section):
@@ -252,6 +284,8 @@ class Settings(Section):
     policy: PolicySettings = PolicySettings()
     limits: LimitSettings = LimitSettings()
     quotas: QuotaSettings = QuotaSettings()
+    breaker: BreakerSettings = BreakerSettings()
+    secrets: SecretsSettings = SecretsSettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()

@@ -61,7 +61,8 @@ def source_of(
     run: RecordedRun, settings: Settings, *, fake_tools: bool = False, secrets: Mapping[str, str] | None = None
 ) -> str:
     """Return the source of a test for a run that was read; see `record`."""
-    keys = {f"model {at}": model.api_key for at, model in enumerate(settings.models)}
+    known = [value for model in settings.models for value in (model.api_key, *model.api_keys, *model.headers.values())]
+    keys = {f"key {at}": key for at, key in enumerate((*known, *settings.secrets.keys))}
     masks = Masks({**keys, **(secrets or {})}, os.environ)
     _check(run)
     setting = with_fakes(run) if fake_tools else with_real_tools(run, settings)

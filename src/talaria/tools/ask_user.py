@@ -28,7 +28,6 @@ ASK_USER: Tool[..., Any] = Tool(
         "additionalProperties": False,
     },
     _answered,
-    approval=True,
     side_effects=False,
     parallel=False,
 )

@@ -1,7 +1,7 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -11,6 +11,7 @@ from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.policy.policy import RunPolicy
 from talaria.quotas.quotas import RunQuota
+from talaria.tools.breaker import Breakers
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
@@ -91,6 +92,16 @@ class CallRun(Protocol):
         """How calls fare at their arguments in this process."""
         ...
 
+    @property
+    def breakers(self) -> Breakers:
+        """Which tools are left alone because their calls kept failing."""
+        ...
+
+    @property
+    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
+        """What happens to calls with outside effects once content of outside origin is in the session."""
+        ...
+
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
         """Record that the call starts, and what of its arguments was repaired.
 
@@ -144,7 +155,8 @@ class CallContext:
 
     `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
     `repaired` is the JSON text of those that run, and `repairs` says what was done. `asks`: why a person must be asked
-    before this call, and `asks_anew` whether also where consent to the tool is remembered; `rule` says so.
+    before this call, and `asks_anew` whether also where consent to the tool is remembered; `rule` says so. `untrusted`:
+    what the tool said came from outside.
     """
 
     __slots__ = (
@@ -159,6 +171,7 @@ class CallContext:
         "rule",
         "run",
         "tool",
+        "untrusted",
         "values",
     )
 
@@ -175,6 +188,7 @@ class CallContext:
         self.rule = ""
         self.deadline: float | None = None
         self.began: float | None = None
+        self.untrusted = False
 
     @property
     def idempotency_key(self) -> str:

@@ -39,10 +39,11 @@ class Tool(Generic[P, R]):
     repeated call with the same key does no harm. `side_effects`: False where any repetition is safe. `outside`, None
     like side_effects: effects beyond the sandbox. `untrusted`: results come from outside. `parallel`, None for only
     without side effects. `timeout`: seconds, all attempts together. `retries`: attempts after one that failed, only
-    where a repetition does no harm. `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`:
-    characters. `aliases`: other words for the values of enums, by parameter. `says_nothing`: it never returns
-    anything. `source`: where it comes from, for the policy's rules. `binding` is set by `@tool`, `receiver` (the name
-    of a method's own parameter) while a method is not bound, and `origin` (the tool as its class has it) once it is.
+    where a repetition does no harm. `breaker`: False where a failed call says nothing about the next.
+    `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`: characters. `aliases`: other
+    words for the values of enums, by parameter. `says_nothing`: it never returns anything. `source`: where it comes
+    from, for the policy's rules. `binding` is set by `@tool`, `receiver` (the name of a method's own parameter) while
+    a method is not bound, and `origin` (the tool as its class has it) once it is.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong, or not available yet.
@@ -63,6 +64,7 @@ class Tool(Generic[P, R]):
     parallel: bool | None = None
     timeout: float | None = None
     retries: int = 0
+    breaker: bool = True
     unknown_outcome: Literal["tell", "ask"] = "tell"
     isolate: Literal["process"] | None = None
     result_limit: int | None = None

@@ -46,7 +46,8 @@ class _Served:
             return self._checked(context, passage, StageResult(f"The run was ended: {message}", "refused"), message)
         except Exception as error:  # noqa: BLE001 - a stage of one's own: the call does not pass, and the log says why
             passage.raise_failure()
-            _log.error("stage_failed", stage=self.stage.name, tool=context.tool.name, exc_info=error)
+            why = context.run.redactor.traceback(error)  # a stage may have seen a result before it was masked
+            _log.error("stage_failed", stage=self.stage.name, tool=context.tool.name, exception=why)
             said = None
         return self._checked(context, passage, said)
 

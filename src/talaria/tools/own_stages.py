@@ -22,8 +22,10 @@ PLACES = (
     "once",
     "trim",
     "mask",
+    "breaker",
     "timeout",
     "retry",
+    "fence",
     "run",
 )
 """The names of the chain's own stages, in order: written out, so that declaring a stage does not import them all."""

@@ -1,8 +1,10 @@
 """The inbox in memory: letters by key, and the keys that are still pending, by session."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from talaria.ports.inbox import Letter
+from talaria.ports.journal import IndexRow
+from talaria.stores.memory.index import MemoryIndex
 from talaria.stores.memory.state import MemoryState, is_within
 from talaria.stores.signals import Arrivals
 
@@ -10,8 +12,9 @@ from talaria.stores.signals import Arrivals
 class MemoryInbox:
     """See ports.inbox.Inbox."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: MemoryState, index: MemoryIndex) -> None:
         self._state = state
+        self._index = index
         self._letters: dict[str, Letter] = {}
         self._turns: dict[str, Letter] = {}
         self._pending: dict[str, dict[str, Letter]] = {}
@@ -19,7 +22,7 @@ class MemoryInbox:
         self._numbers: dict[str, int] = {}
         self._arrivals: Arrivals | None = None
 
-    async def put(self, letter: Letter, *, replace_before: int = 0) -> Letter:
+    async def put(self, letter: Letter, *, replace_before: int = 0, index: Sequence[IndexRow] = ()) -> Letter:
         """See the port."""
         self._state.check()
         old = self._letters.get(letter.key)
@@ -28,6 +31,7 @@ class MemoryInbox:
                 return old
             self._forget(old)
         self._letters[letter.key] = letter
+        self._index.write(index)
         self._number += 1
         self._numbers[letter.key] = self._number
         self._pending.setdefault(letter.session, {})[letter.key] = letter

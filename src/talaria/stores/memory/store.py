@@ -17,7 +17,7 @@ class MemoryStore:
         self.commits = Commits()
         self.leases = LocalLeases(self._generation, self._next_generation)
         self.index = MemoryIndex(self._state)
-        self.inbox = MemoryInbox(self._state)
+        self.inbox = MemoryInbox(self._state, self.index)
         self.blobs = MemoryBlobs(self._state)
         self.journal = MemoryJournal(self._state, self.index, self.inbox, self.leases)
 

@@ -1,11 +1,12 @@
 """The inbox on SQLite. Letters that other processes put are found by looking twice a second for higher ids."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
 from talaria.ports.inbox import Letter
+from talaria.ports.journal import IndexRow
 from talaria.stores.signals import Arrivals
 from talaria.stores.sqlite.changes import Changes
 from talaria.stores.sqlite.journal import POLL_SECONDS, wait
@@ -35,9 +36,9 @@ class SqliteInbox:
         self._told: set[int] = set()
         self._arrivals: Arrivals | None = None
 
-    async def put(self, letter: Letter, *, replace_before: int = 0) -> Letter:
+    async def put(self, letter: Letter, *, replace_before: int = 0, index: Sequence[IndexRow] = ()) -> Letter:
         """See the port."""
-        posted = await self._writer.run(lambda changes: _put(changes, letter, replace_before), self._arrived)
+        posted = await self._writer.run(lambda changes: _put(changes, letter, replace_before, index), self._arrived)
         return posted.letter
 
     def _arrived(self, posted: Posted) -> None:
@@ -105,7 +106,14 @@ def _first(letters: list[Letter]) -> Letter | None:
     return letters[0] if letters else None
 
 
-def _put(changes: Changes, letter: Letter, replace_before: int) -> Posted:
+def _put(changes: Changes, letter: Letter, replace_before: int, index: Sequence[IndexRow]) -> Posted:
+    posted = _insert(changes, letter, replace_before)
+    if posted.id:
+        changes.index(index)
+    return posted
+
+
+def _insert(changes: Changes, letter: Letter, replace_before: int) -> Posted:
     connection = changes.sql()
     values = (letter.session, letter.key, letter.kind, letter.run, letter.at, letter.body)
     cursor = connection.execute(INSERT, values)

@@ -9,7 +9,7 @@ import msgspec
 
 from talaria.ports.journal import Batch
 from talaria.ports.store import Store
-from talaria.testing.store_contract.opening import SECONDS, SESSION, Opening, ending, letter
+from talaria.testing.store_contract.opening import SECONDS, SESSION, Opening, ending, letter, row
 
 
 async def consume(store: Store, *keys: str, at: int = 0) -> None:
@@ -38,6 +38,17 @@ class InboxContract(Opening):
         assert await store.inbox.put(second) == first
         assert await store.inbox.get("k") == first
         assert await store.inbox.pending("other") == []
+
+    async def test_the_rows_of_a_letter_are_written_if_it_is_in_force_and_go_with_the_session(
+        self, store: Store
+    ) -> None:
+        mine = row("mine", kind="sealed")
+        await store.inbox.put(letter("k"), index=[mine])
+        assert await store.index.get("sealed", "mine") == mine
+        await store.inbox.put(letter("k", body=b"2"), index=[row("late", kind="sealed")])
+        assert await store.index.get("sealed", "late") is None
+        await store.journal.delete(SESSION)
+        assert await store.index.get("sealed", "mine") is None
 
     async def test_of_fifty_letters_put_at_once_exactly_one_is_in_force(self, store: Store) -> None:
         letters = [letter("k", body=str(n).encode()) for n in range(50)]

@@ -3,6 +3,8 @@
 from talaria.tools.chain import Stage
 from talaria.tools.stages.approval import approval
 from talaria.tools.stages.arguments import arguments
+from talaria.tools.stages.breaker import breaker
+from talaria.tools.stages.fence import fence
 from talaria.tools.stages.known import known
 from talaria.tools.stages.limits import limits
 from talaria.tools.stages.mask import mask
@@ -26,7 +28,9 @@ STAGES: tuple[Stage, ...] = (
     once,
     trim,
     mask,
+    breaker,
     timeout,
     retry,
+    fence,
     run,
 )

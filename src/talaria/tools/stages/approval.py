@@ -1,8 +1,11 @@
 """Approval: calls that need a person's consent, and questions to the user, are asked and suspended."""
 
+from typing import Literal
+
 import msgspec
 import structlog
 
+from talaria.core.redaction import Redactor
 from talaria.journal.entries import ApprovalResolved
 from talaria.journal.fold import UNKNOWN
 from talaria.journal.questions import QUESTION
@@ -13,6 +16,10 @@ from talaria.tools.consent import CONSENT
 
 _log = structlog.get_logger(__name__)
 
+DENIED = (
+    "Not run: content from outside is in this conversation, and after that no call with outside effects is allowed "
+    "(policy.afterUntrusted). Tell the user what you wanted to do."
+)
 _REFUSALS = {
     "declined": "Not run: a person declined this call.",
     "expired": "Not run: approval timed out, nobody decided in time.",
@@ -26,20 +33,23 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     call = context.call
     if call.resolved is not None:
         if call.resolved.outcome in ("approved", "edited"):
-            return _told(await proceed(context), call.resolved)
+            return _told(await proceed(context), call.resolved, context.run.redactor)
         if call.resolved.outcome == "answered":
             context.values = {**context.values, "answer": call.resolved.answer}
             return await proceed(context)
         return _refusal(call, call.resolved)
     if call.status == "asked":
         raise Suspended
-    reason = _reason(context)
+    reason = _after_untrusted(context)
+    if reason == "deny":
+        return ToolOutcome(DENIED, "refused")
+    reason = reason or _reason(context)
     if not reason:
         return await proceed(context)
     if reason == QUESTION:
         context.run.ask(call, reason, _plain(context))
         raise Suspended
-    if context.run.run.turn.bypass and context.tool is not CONSENT:  # an agent's own question is no tool's approval
+    if context.run.run.turn.bypass and reason != "untrusted" and context.tool is not CONSENT:  # that is an agent's own
         _audit(context, "hitl.bypassed", "bypassed", reason)
         return await proceed(context)
     if context.asks:
@@ -53,7 +63,7 @@ def _plain(context: CallContext) -> str:
     return msgspec.json.encode(context.arguments).decode()
 
 
-def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
+def _told(done: ToolOutcome, resolved: ApprovalResolved, redactor: Redactor) -> ToolOutcome:
     """The model must not believe that its own arguments ran when a person changed them."""
     if done.outcome not in ("ok", "error"):
         return done  # it did not run, or nobody knows
@@ -62,7 +72,7 @@ def _told(done: ToolOutcome, resolved: ApprovalResolved) -> ToolOutcome:
         note = f"[A person changed the arguments before this ran, to {resolved.arguments}.{said}]\n"
     else:
         note = f"[A person approved this call.{said}]\n" if said else ""
-    return msgspec.structs.replace(done, text=note + done.text) if note else done
+    return msgspec.structs.replace(done, text=redactor.mask(note) + done.text) if note else done
 
 
 def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
@@ -73,6 +83,25 @@ def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
         text = "It is not known whether this call took effect before a restart, and it was not run again."
         outcome = "unknown"
     return ToolOutcome(f"{text} They said: {resolved.comment}" if resolved.comment else text, outcome)
+
+
+def _after_untrusted(context: CallContext) -> Literal["", "deny", "untrusted"]:
+    """What the policy says of a call that acts outside after content of outside origin.
+
+    Consent that was remembered does not count: it was given to a model that nobody outside had spoken to.
+    """
+    run, tool = context.run, context.tool
+    if not run.state.untrusted or not tool.acts_outside or run.after_untrusted == "allow":
+        return ""
+    run.audit(
+        "untrusted",
+        run.after_untrusted,
+        subject=tool.name,
+        call_id=context.call.call.id,
+        rule="policy.afterUntrusted",
+        detail="content of outside origin is in the session",
+    )
+    return "deny" if run.after_untrusted == "deny" else "untrusted"
 
 
 def _reason(context: CallContext) -> str:

@@ -21,4 +21,4 @@ async def timeout(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if tool.side_effects:
         text = f"Timed out after {seconds:g} s; it is not known whether it took effect. Check before you repeat it."
         return ToolOutcome(text, "unknown")
-    return ToolOutcome(f"Timed out after {seconds:g} s.", "error")
+    return ToolOutcome(f"Timed out after {seconds:g} s.", "error", may_retry=True)
