@@ -38,6 +38,13 @@ RULES: dict[str, list[dict[str, Any]]] = {
     "3 rules of names": NAMES,
     "2 conditions more": [*NAMES, *CONDITIONS],
 }
+ALL = "all stages on"
+QUOTAS = {
+    "tenants": {"*": {"requestsPerDay": 10**9, "tokensPerDay": 10**12}},
+    "agents": {"*": {"tokensPerDay": 10**12}},
+    "users": {"*": {"callsPerHour": 10**9}},
+    "tools": {"look_up": {"callsPerDay": 10**9}},
+}
 ARGUMENTS = {"order_id": "A-1001", "amount": 40, "note": "the customer called twice, and wants it settled this week"}
 WHO = Principal("acme", "ann", ("user",))
 
@@ -101,11 +108,13 @@ def _cost(once: Callable[[], object], times: int) -> float:
 
 
 async def rounds(url: str, count: int, runs: int) -> dict[str, list[float]]:
-    """CPU ms of a run of 10 calls, by the rules there are; the contenders take turns."""
+    """CPU ms of a run of 10 calls, by the rules there are, and with all of the guard; the contenders take turns."""
+    configs: dict[str, dict[str, Any]] = {name: {"policy": {"rules": rules}} for name, rules in RULES.items()}
+    configs[ALL] = configs["2 conditions more"] | {"quotas": QUOTAS}
     async with AsyncExitStack() as stack:
         opened = {
-            name: await stack.enter_async_context(Runtime(settings(url, policy={"rules": rules}), tools=TOOLS))
-            for name, rules in RULES.items()
+            name: await stack.enter_async_context(Runtime(settings(url, **config), tools=TOOLS))
+            for name, config in configs.items()
         }
         measured: dict[str, list[float]] = {name: [] for name in opened}
         for number in range(count + 1):
@@ -113,7 +122,8 @@ async def rounds(url: str, count: int, runs: int) -> dict[str, list[float]]:
                 gc.collect()
                 began = time.process_time()
                 for _ in range(runs):
-                    await each.run(AGENT, "Look up my ten orders.", principal=WHO)
+                    secrets = {"apiKey": "a secret of about thirty letters"} if name == ALL else {}
+                    await each.run(AGENT, "Look up my ten orders.", principal=WHO, secrets=secrets)
                 if number:
                     measured[name].append((time.process_time() - began) / runs * 1e3)
         return measured
@@ -124,8 +134,10 @@ def measure(origin: str, size: Size) -> list[Figure]:
     got = child.run(alone, count=size.rounds, times=size.of(5_000))
     ran = child.run(rounds, url=Play(calls=CALLS).url(origin), count=size.rounds, runs=size.of(30))
     both = {name: [cost - none for cost, none in zip(got[name], got["nothing"], strict=True)] for name in RULES}
+    added = [(full - none) / CALLS * 1e3 for full, none in zip(ran[ALL], ran["no rules"], strict=True)]
     ruled = [name for name in RULES if name != "no rules"]
     return [
         *(plain(f"both stages of a call: {name}", "µs", both[name], most=30) for name in RULES),
+        plain("all stages on: what they add to a call", "µs", added, most=120),
         *(compared(f"a run of {CALLS} calls: {name}", "ms", ran[name], ran["no rules"], bound=1.25) for name in ruled),
     ]
