@@ -14,6 +14,7 @@ from talaria.ports.store import Store
 LOGINS = 100
 """Refused logins that are recorded one by one in an hour; of more, their number is: a flood must not fill a disk."""
 HOUR = 3600_000
+MINUTE = 60_000
 
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger("talaria.audit")
@@ -35,12 +36,18 @@ class Audit:
 
         What cannot be written is in the log: a refusal stays a refusal all the same.
         """
-        row = AuditRow(action, outcome, **about)
-        scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
+        await self._write(new_id("audit"), _scope(principal), AuditRow(action, outcome, **about))
+
+    async def refused(self, principal: Principal, row: AuditRow) -> None:
+        """Record that a request was refused; once a minute for each user and subject, as for logins."""
+        scope = _scope(principal)
+        await self._write(f"{row.action}/{scope}/{row.subject}/{self._clock.now() // MINUTE}", scope, row)
+
+    async def _write(self, name: str, scope: str, row: AuditRow) -> None:
         try:
-            await self._store.index.put([Put(AUDIT, new_id("audit"), "", scope, self._clock.now(), _encode(row))])
+            await self._store.index.put([Put(AUDIT, name, "", scope, self._clock.now(), _encode(row))])
         except JournalError as error:
-            _log.error("audit_not_written", action=action, outcome=outcome, why=error.message, **about)
+            _log.error("audit_not_written", why=error.message, **msgspec.structs.asdict(row))
 
     async def login_refused(self, why: str) -> None:
         """Record that somebody was not let in, unless very many were not."""
@@ -54,3 +61,7 @@ class Audit:
             return
         self._recorded += 1
         await self.record(self._nobody, "login", "refused", detail=why)
+
+
+def _scope(principal: Principal) -> str:
+    return SessionKey(principal.tenant, principal.user, "-", "-").scope

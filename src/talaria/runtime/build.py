@@ -43,7 +43,7 @@ from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
-from talaria.runtime.routes import check_models, make_routes, model_labels
+from talaria.runtime.routes import check_models, make_routes, model_labels, pricing
 from talaria.runtime.sealing import Seals, make_seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
@@ -184,6 +184,7 @@ async def build(plan: Plan) -> Parts:
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
+        priced=pricing(plan.routes),
     )
     grants = plan.grants(kit.secrets)
     labels = model_labels(plan.routes)

@@ -3,13 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-import msgspec
 import structlog
 
-from talaria.core.errors import JournalError, QuotaExceeded, TalariaError
+from talaria.core.errors import QuotaExceeded, TalariaError
 from talaria.core.ids import SessionKey
-from talaria.journal.index import AUDIT, AuditRow
-from talaria.ports.journal import Put
+from talaria.core.principal import Principal
+from talaria.journal.index import AuditRow
 from talaria.quotas.quotas import Quotas
 from talaria.runtime.kit import Kit
 
@@ -26,8 +25,7 @@ class QuotaDoor:
     """Takes room for requests."""
 
     def __init__(self, kit: Kit, quotas: Quotas | None) -> None:
-        self._index = kit.store.index
-        self._clock = kit.clock
+        self._audit = kit.audit
         self._quotas = quotas
 
     @asynccontextmanager
@@ -44,7 +42,9 @@ class QuotaDoor:
         try:
             hold = await self._quotas.of(key.tenant, agent, key.user).admit()
         except QuotaExceeded as error:
-            await self._audit(key, error)
+            _log.info("quota_refused", tenant=key.tenant, user=key.user, quota=error.quota)
+            row = AuditRow("quota", "refused", error.quota, detail=error.message)
+            await self._audit.refused(Principal(key.tenant, key.user), row)
             raise
         try:
             yield room
@@ -53,14 +53,3 @@ class QuotaDoor:
             raise  # after a cancellation nobody knows whether there is a turn: the room stays taken
         if not room.is_used:
             await hold.give_back()
-
-    async def _audit(self, key: SessionKey, error: QuotaExceeded) -> None:
-        """Once a user, quota and minute: whoever asks again and again must not fill the store."""
-        now = self._clock.now()
-        _log.info("quota_refused", tenant=key.tenant, user=key.user, quota=error.quota)
-        row = AuditRow("quota", "refused", error.quota, detail=error.message)
-        name = f"quota/{key.scope}/{error.quota}/{now // 60_000}"
-        try:
-            await self._index.put([Put(AUDIT, name, "", key.scope, now, msgspec.json.encode(row))])
-        except JournalError as fault:
-            _log.error("audit_failed", error=fault.message)
