@@ -15,6 +15,7 @@ _ANYTHING = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
 _ENV = cel.NewEnv(
     variables={"args": _ANYTHING, "principal": _ANYTHING, "agent": cel.Type.STRING, "tool": _ANYTHING},
 )
+KNOWN = "a condition is CEL and knows args, principal, agent and tool"
 
 
 class ConditionFailed(Exception):
@@ -49,7 +50,7 @@ class Condition:
         try:
             self._expression = _ENV.compile(text)
         except RuntimeError as error:
-            raise ConfigurationError(f"'{text}' is no condition: {_first_line(error)}") from error
+            raise ConfigurationError(f"'{text}' is no condition: {_first_line(error)}; {KNOWN}") from error
         kind = self._expression.return_type()
         if kind not in (cel.Type.BOOL, cel.Type.DYN):
             raise ConfigurationError(f"'{text}' is no condition: it gives {kind.name()}, and must say true or false")
