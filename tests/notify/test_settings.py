@@ -56,6 +56,13 @@ def test_an_agent_that_there_is_not_ends_the_start() -> None:
         Runtime(config)
 
 
+def test_an_approver_who_has_no_role_that_decides_ends_the_start() -> None:
+    config = {"store": {"url": "memory://"}, "approval": {"approvers": ["boss", "lead"]}}
+    with pytest.raises(ConfigurationError, match=r"notify\[0\]\.approver\.roles: .* \(boss, lead\)"):
+        Runtime({**config, "notify": [GOOD | {"approver": {"user": "ann", "roles": ["led"]}}]})
+    Runtime({**config, "notify": [GOOD | {"approver": {"user": "ann", "roles": ["lead"]}}]})
+
+
 def test_an_address_stands_there_once() -> None:
     config = {"notify": [GOOD, GOOD | {"on": ["error"]}], "store": {"url": "memory://"}}
     with pytest.raises(ConfigurationError, match=r"notify\[1\] has the url of notify\[0\]"):

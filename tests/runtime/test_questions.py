@@ -85,6 +85,14 @@ async def test_a_question_is_answered_after_a_restart(sqlite: str) -> None:
         assert await results(here) == ["The user answered:\nblue"]
 
 
+async def test_it_is_a_built_in_tool_for_rules_too(store: str) -> None:
+    rules = [{"deny": "source:builtin", "roles": ["nobody"]}, {"deny": "source:builtin", "when": "true"}]
+    async with world(asking(), store=store, agents=[ASKER], policy={"rules": rules}) as here:
+        assert end_of(await here.events(await here.send())) == ("finish", "stop")
+        (said,) = await results(here)
+        assert said.startswith("Not run: a rule denies 'AskUser'")
+
+
 async def test_a_user_who_does_not_want_to_answer_says_so(store: str) -> None:
     async with world(asking(), store=store, agents=[ASKER]) as here:
         run_id = await here.send()

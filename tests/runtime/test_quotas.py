@@ -90,7 +90,9 @@ async def test_a_request_that_was_not_admitted_or_is_a_repetition_takes_nothing(
 SMALL = {"answerTokens": 1_000}
 
 
-async def test_a_run_ends_with_what_it_has_when_there_is_no_room_for_its_next_model_call(store: str) -> None:
+async def test_a_run_ends_with_what_it_has_when_there_is_no_room_for_its_next_model_call(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     shop = Shop()
     first = Say("Let me look.", calls=(Call("look"),), usage=Usage(4_000, 100))
     quotas = each(tokensPerDay=5_000) | SMALL
@@ -106,6 +108,8 @@ async def test_a_run_ends_with_what_it_has_when_there_is_no_room_for_its_next_mo
         audit = next(entry for entry in await here.entries() if isinstance(entry, Audited))
         assert (audit.action, audit.outcome, audit.subject) == ("quota", "refused", "tenants.*.tokensPerDay")
         assert "there is room again in" in audit.detail
+        assert "quota_refused" in (log := capsys.readouterr().out)
+        assert "there is room again in" in log
         here.clock.move(86_400)
         assert end_of(await here.events(await here.send(max_tokens=10_000))) == ("finish", "quotaExceeded")
 

@@ -74,7 +74,7 @@ async def test_looking_shows_what_is_asked_and_decides_nothing() -> None:
         assert "refund" in text
         assert "&lt;b&gt;42&lt;/b&gt;" in text
         assert "<b>42" not in text
-        assert "2027-01-15 08:05:00 UTC" in text
+        assert "You decide as anonymous, until 2027-01-15 08:05:00 UTC" in text
         view = await here.served.client.get(f"/ai-api/runs/{here.run}")
         assert view.json["status"] == "waiting_approval"
     assert here.shop.refunds == []
@@ -159,12 +159,18 @@ async def test_a_token_that_was_touched_is_none(touched: str) -> None:
         assert view.json["status"] == "waiting_approval"
 
 
-async def test_a_link_for_somebody_who_may_not_decide_decides_nothing() -> None:
-    async with linked(approver={"user": "mallory"}) as here:
-        says_nothing(await here.press("approve"), 404)
-        view = await here.served.client.get(f"/ai-api/runs/{here.run}")
-        assert view.json["status"] == "waiting_approval"
-    assert here.shop.refunds == []
+async def test_somebody_who_may_not_decide_gets_the_notice_without_a_link() -> None:
+    shop = Shop()
+    async with receiver() as there:
+        target = {"on": ["approval_request"], "url": there.url, "secret": SECRET, "approver": {"user": "mallory"}}
+        config: dict[str, Any] = {"notify": [target], "server": {"publicUrl": PUBLIC}}
+        async with serving(ScriptedModel(CALL, Say("Done.")), tools=shop.tools(), **config) as served:
+            async with served.client.chat(sessionId="s") as stream:
+                await stream.until("approval_request")
+            (got,) = await there.has(1)
+            assert "url" not in got.json["data"]
+            assert await served.runtime.parts.kit.store.index.find("link") == []
+    assert shop.refunds == []
 
 
 async def test_a_button_that_is_none_is_refused() -> None:

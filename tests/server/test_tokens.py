@@ -156,6 +156,13 @@ async def test_nothing_else_lets_anybody_in(kind: str) -> None:
         assert (await it.knock(it.idp.token())).status == 200
 
 
+async def test_a_claim_that_is_not_there_is_named() -> None:
+    async with door() as it:
+        for claim, token in (("org", it.idp.token(org=None)), ("sub", it.idp.token(sub=None))):
+            reply = await it.knock(token)
+            assert reply.json["detail"] == f"this token lacks the claim '{claim}', which auth.claims names"
+
+
 async def test_a_token_does_not_say_where_its_key_is() -> None:
     async with door() as it, identity_provider() as evil:
         evil.keys = [public_jwk("rsa-evil")]

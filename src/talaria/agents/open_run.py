@@ -174,6 +174,7 @@ class OpenRun:
 
     def over_quota(self, error: QuotaExceeded) -> None:
         """A model call has no room: that ends the run."""
+        _log.warning("quota_refused", quota=error.quota, error=error.message)
         self.audit(QUOTA, "refused", subject=error.quota, detail=error.message)
 
     def record(self, *entries: AnyEntry, consumed: Sequence[str] = ()) -> None:

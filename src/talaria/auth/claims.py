@@ -35,7 +35,7 @@ def principal(claims: Mapping[str, Any], names: Claims) -> Principal:
         Unauthenticated: a claim is missing, or not such that it can name somebody.
     """
     tenant = UNSET if names.tenant is None else find(claims, names.tenant)
-    if tenant is UNSET:
+    if tenant is UNSET and names.default_tenant is not None:
         tenant = names.default_tenant
     roles = () if names.roles is None else _roles(find(claims, names.roles), names.roles)
     return Principal(_name(tenant, names.tenant or "tenant"), _name(find(claims, names.user), names.user), roles)
@@ -67,6 +67,8 @@ def find(claims: Mapping[str, Any], path: str) -> Any:
 
 
 def _name(value: Any, claim: str) -> str:
+    if value is UNSET:
+        raise Unauthenticated(f"this token lacks the claim '{claim}', which auth.claims names")
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST or not _is_clean(value):
         raise Unauthenticated(f"the token's claim '{claim}' must be a text of 1 to {LONGEST} characters")
     return value

@@ -84,11 +84,12 @@ def _agents(settings: Settings, catalog: Catalog) -> Line:
 
 
 def _tools(settings: Settings, catalog: Catalog) -> Line:
-    names = catalog.registry.names
+    tools = catalog.registry.tools
+    own = [tool.name for tool in tools if tool.source != "builtin"]
     where = f"of {_listed(settings.plugins)}" if settings.plugins else "plugins names no module"
-    if not names:
-        return Line("tools", False, f"there are none: {where}")
-    return Line("tools", True, f"{len(names)} {where}: {_listed(names)}")
+    builtin = [tool.name for tool in tools if tool.source == "builtin"]
+    said = f"{len(own)} {where}: {_listed(own)}" if own else f"none of your own: {where}"
+    return Line("tools", bool(tools), said + (f"; built in: {_listed(builtin)}" if builtin else ""))
 
 
 def _approvals(settings: Settings, catalog: Catalog) -> Line:

@@ -13,6 +13,8 @@ from talaria.core.errors import ConfigurationError
 if TYPE_CHECKING:
     from cel_expr_python import cel
 
+KNOWN = "a condition is CEL and knows args, principal, agent and tool"
+
 
 class _Language:
     """The language with our variables; its library takes 8 MB and is not there for every platform."""
@@ -65,7 +67,7 @@ class Condition:
         try:
             self._expression = language.env.compile(text)
         except RuntimeError as error:
-            raise ConfigurationError(f"'{text}' is no condition: {_first_line(error)}") from error
+            raise ConfigurationError(f"'{text}' is no condition: {_first_line(error)}; {KNOWN}") from error
         kind = self._expression.return_type()
         if kind not in (self._types.BOOL, self._types.DYN):
             raise ConfigurationError(f"'{text}' is no condition: it gives {kind.name()}, and must say true or false")

@@ -16,7 +16,9 @@ def no_room(limit: Limit, amount: float, holds: float, wait: float) -> QuotaExce
     if budget.what in ("tokens", "cost"):
         why = f"leaves {remaining:,g}, and the next model call may take {amount:,g}"
         if amount > budget.most:
-            why += ", more than there ever is: send less, or ask for fewer maxTokens"
+            why += (
+                ", more than there ever is: send less, or ask for fewer maxTokens; quotas.answerTokens is the default"
+            )
     else:
         why = "is used up"
     seconds = max(1, math.ceil(wait))

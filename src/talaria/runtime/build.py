@@ -147,7 +147,8 @@ def plan(
         return CatalogGrants(catalog, secrets, harness, policy, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
-    targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
+    names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]
+    targets = make_targets(settings.notify, names, settings.approval.approvers)
     clock = clock or SystemClock(settings.server.timezone)
     rules, seals = make_rules(settings.quotas, catalog), make_seals(settings.secrets.keys)
     return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)

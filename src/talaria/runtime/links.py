@@ -12,6 +12,7 @@ from talaria.core.redaction import Redactor
 from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.notify.notice import LONGEST, Asked, cut
 from talaria.ports.journal import Drop, Put
+from talaria.runtime.deciders import Deciders
 from talaria.runtime.desk import Decision, Desk
 from talaria.runtime.kit import Kit
 
@@ -47,6 +48,7 @@ class Links:
         self._clock = kit.clock
         self._secrets = kit.secrets
         self._desk = desk
+        self._deciders = Deciders(kit.settings.approval)
         self._public = kit.settings.server.public_url
 
     async def asked(self, request_id: str) -> Asked | None:
@@ -58,9 +60,12 @@ class Links:
         redactor = Redactor(await self._secrets.of_run(data.run, SessionKey.parse(row.session).tenant) or {})
         return Asked(data.call_id, data.name, cut(redactor.mask(data.arguments), LONGEST), data.expires_at)
 
-    async def make(self, request_id: str, expires_at: int, principal: Principal) -> str:
-        """Return a new address at which `principal` may decide the question; "" where there is no public address."""
-        if self._public is None:
+    async def make(self, request_id: str, expires_at: int, principal: Principal, key: SessionKey) -> str:
+        """Return a new address at which `principal` may decide a question of the session `key`.
+
+        It is "" where there is no public address, or they may not decide: a link could only disappoint.
+        """
+        if self._public is None or not self._deciders.may_decide(principal, key, for_user=False):
             return ""
         token = token_urlsafe(32)
         row = Put(LINK, _digest(token), "", "", expires_at, _encode(LinkRow(request_id, principal)))

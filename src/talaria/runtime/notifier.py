@@ -53,15 +53,17 @@ class Notifier:
             return None
         link = ""
         if row.event == "approval_request":
-            link = await self._links.make(row.request_id, asked.expires_at, _decider(target, row))
+            key = SessionKey.parse(row.session)
+            link = await self._links.make(row.request_id, asked.expires_at, _decider(target, row, key), key)
         return Notice(id_, row, asked, link)
 
 
-def make_targets(settings: Sequence[NotifySettings], agents: Iterable[str]) -> list[Target]:
-    """Return the targets of the configuration; `agents` are the names there are.
+def make_targets(settings: Sequence[NotifySettings], agents: Iterable[str], approvers: Sequence[str]) -> list[Target]:
+    """Return the targets of the configuration; `agents` are the names there are, `approvers` the roles that decide.
 
     Raises:
-        ConfigurationError: an agent is named that there is not, or a target stands there twice.
+        ConfigurationError: an agent is named that there is not, a target stands there twice, or its links could
+            decide nothing.
     """
     targets: dict[str, Target] = {}
     for number, each in enumerate(settings):
@@ -71,6 +73,11 @@ def make_targets(settings: Sequence[NotifySettings], agents: Iterable[str]) -> l
                 raise ConfigurationError(
                     f"notify[{number}].agents[{at}]: there is no agent '{name}'{suggestion(name, names)}"
                 )
+        if approvers and each.approver is not None and not set(approvers) & set(each.approver.roles):
+            raise ConfigurationError(
+                f"notify[{number}].approver.roles: none of them is in approval.approvers ({', '.join(approvers)}), "
+                "so its links could decide nothing; name one"
+            )
         target = _target(number, each)
         first = targets.setdefault(target.id, target)
         if first is not target:
@@ -90,9 +97,9 @@ def _target(number: int, each: NotifySettings) -> Target:
     )
 
 
-def _decider(target: Target, row: NoticeRow) -> Principal:
+def _decider(target: Target, row: NoticeRow, key: SessionKey) -> Principal:
     """Whom the link is for: the approver that is named, within the run's tenant, or the run's own user."""
-    key, approver = SessionKey.parse(row.session), target.approver
+    approver = target.approver
     if approver is not None:
         return Principal(key.tenant, approver.user, approver.roles)
     return Principal(key.tenant, key.user, row.roles)

@@ -56,7 +56,8 @@ async def decide_by_link(call: Call) -> Response:
 
 
 def _question(asked: Asked, user: str) -> str:
-    facts = f"{escape(user)} · {clock_time(asked.expires_at)}"
+    until = clock_time(asked.expires_at)
+    facts = f"以 {escape(user)} 的身份决定，截止 {until} · You decide as {escape(user)}, until {until}"
     buttons = "".join(
         f'<form method="post" action="?decision={name}"><button>{label}</button></form>'
         for name, label in (("approve", "同意 · Approve"), ("decline", "拒绝 · Decline"))
