@@ -103,7 +103,7 @@ async def test_a_person_is_asked_about_an_action_and_decides_after_a_restart(
         question = await here.question(run)
         await here.stands(run, "waiting_approval")
         (asked,) = [each for each in await here.entries() if isinstance(each, ApprovalRequested)]
-        assert (asked.name, asked.arguments) == ("ask_consent", '{"action": "buy a cup", "details": {"price": 4}}')
+        assert (asked.name, asked.arguments) == ("ask_consent", '{"action":"buy a cup","details":{"price":4}}')
     async with world(agents=[own(buy)], store=sqlite) as here:
         await here.decide(question, **decision)
         events = await here.events(run)
@@ -159,7 +159,7 @@ async def test_pieces_events_and_steps_come_in_any_order_and_are_told_once(sqlit
 
     expected = [
         *("run_started", "reasoning Which one? ", "token The blue one. ", "custom"),
-        *('tool_call refund{"amount": 2}', 'approval_request refund{"amount": 2}', "approval_resolved approved"),
+        *('tool_call refund{"amount": 2}', 'approval_request refund{"amount":2}', "approval_resolved approved"),
         *("tool_started refund", "tool_result refund: paid 2", "token paid 2.", "finish stop"),
     ]
     shop = Shop()

@@ -199,3 +199,24 @@ async def test_agents_given_at_run_time_are_under_the_rules() -> None:
     async with world(model, tools=Shop().tools, policy=rules({"deny": "*", "when": "tool.name != 'look'"})) as here:
         await here.runtime.run(Agent("late", tools=[erase]), "Go", session="s-1")
         assert await audited(here) == [("tool.permission", "deny", "erase", "policy.rules[0]")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ran"), [({}, []), ({"amount": 5}, [5.0]), ({"amount": None}, []), ({"amount": 101}, [])]
+)
+async def test_a_condition_sees_what_a_call_leaves_out(arguments: dict[str, Any], ran: list[float]) -> None:
+    paid: list[float] = []
+
+    @tool
+    async def pay(amount: float = 500, note: str | None = None) -> str:
+        """Pay."""
+        paid.append(amount)
+        return f"paid {note}"
+
+    policy = rules(
+        {"deny": "pay", "when": "has(args.amount) && args.amount > 100"},
+        {"deny": "pay", "when": "has(args.note) && args.note.startsWith('x')"},
+    )
+    async with world(ScriptedModel(Call("pay", arguments), Say("On.")), tools=[pay], policy=policy) as here:
+        await here.ask()
+    assert paid == ran

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from talaria import Agent
+from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.server.client import Exchange, Reply
 from tests.server.serving import Served, Shop, serving
@@ -151,3 +153,53 @@ async def test_tools_that_are_denied_to_somebody_are_not_listed_for_them() -> No
         ("look_up", True),
         ("AskUser", False),
     ]
+
+
+async def test_a_question_stays_the_users_when_it_has_been_decided() -> None:
+    model = ScriptedModel(Call("AskUser", {"question": "Which?"}), Say("Done."))
+    asker = Agent("asker", tools=["AskUser"])
+    async with serving(model, agents=[asker], auth=AUTH, approval=OTHERS) as served, chat(served, "ann") as stream:
+        request_id = str((await stream.until("question")).data["data"])
+        assert (await decide(served, "bob", request_id, "DECLINE")).status == 404
+        assert (await decide(served, "ann", request_id, "DECLINE", comment="private")).status == 200
+        await stream.rest()
+        assert (await decide(served, "ann", request_id, "DECLINE", comment="private")).status == 200
+        assert (await decide(served, "ann", request_id, answer="late")).status == 409
+        assert (await decide(served, "bob", request_id, "DECLINE")).status == 404
+
+
+async def test_a_question_that_expired_stays_the_users() -> None:
+    model, clock = ScriptedModel(Call("AskUser", {"question": "Which?"}), Say("Done.")), FakeClock()
+    agents = [Agent("asker", tools=["AskUser"])]
+    async with serving(model, agents=agents, auth=AUTH, approval=OTHERS, clock=clock) as served:
+        async with chat(served, "ann") as stream:
+            request_id = str((await stream.until("question")).data["data"])
+            clock.move(300)
+            await stream.rest()
+        late = await decide(served, "ann", request_id, answer="late")
+        assert (late.status, late.json["decision"]) == (409, "expired")
+        assert (await decide(served, "bob", request_id)).status == 404
+
+
+async def test_consent_that_an_approver_gave_to_themselves_ends_with_notRequester(tmp_path: Path) -> None:  # noqa: N802
+    shop, store = Shop(), {"url": f"sqlite:///{tmp_path / 'a.db'}"}
+    async with open_shop(shop, BOSSES, store=store) as served, chat(served, "bob") as stream:
+        assert (await decide(served, "bob", await asked(stream), remember="session")).status == 200
+        await stream.rest()
+    async with open_shop(shop, BOSSES, store=store) as served, chat(served, "bob") as stream:
+        await stream.rest()  # nobody is asked
+    assert len(shop.refunds) == 2
+    async with open_shop(shop, OTHERS, store=store) as served, chat(served, "bob") as stream:
+        await asked(stream)
+    assert len(shop.refunds) == 2
+
+
+async def test_people_are_shown_what_runs_and_not_a_name_that_stands_there_twice() -> None:
+    shop = Shop()
+    twice = Call("refund", '{"order_id": "42", "amount": 1, "amount": 1000}')
+    async with (
+        serving(ScriptedModel(twice, Say("Done.")), tools=shop.tools()) as served,
+        served.client.chat() as stream,
+    ):
+        (call,) = (await stream.until("approval_request")).data["toolCalls"]
+        assert call["arguments"] == '{"order_id":"42","amount":1000}'

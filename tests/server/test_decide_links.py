@@ -29,6 +29,7 @@ class Linked(NamedTuple):
     served: Served
     shop: Shop
     clock: FakeClock
+    there: str
     run: str
     request_id: str
     path: str
@@ -40,11 +41,12 @@ class Linked(NamedTuple):
 @asynccontextmanager
 async def linked(**fields: Any) -> AsyncGenerator[Linked]:
     shop, clock = Shop(), FakeClock()
-    store = fields.pop("store", "memory://")
+    store, call = fields.pop("store", "memory://"), fields.pop("call", CALL)
+    rest = fields.pop("config", {})
     async with receiver() as there:
         target = {"on": ["approval_request"], "url": there.url, "secret": SECRET} | fields
-        config: dict[str, Any] = {"notify": [target], "server": {"publicUrl": PUBLIC}, "store": {"url": store}}
-        async with serving(ScriptedModel(CALL, Say("Done.")), tools=shop.tools(), clock=clock, **config) as served:
+        config: dict[str, Any] = {"notify": [target], "server": {"publicUrl": PUBLIC}, "store": {"url": store}} | rest
+        async with serving(ScriptedModel(call, Say("Done.")), tools=shop.tools(), clock=clock, **config) as served:
             async with served.client.chat(sessionId="s") as stream:
                 request_id = str((await stream.until("approval_request")).data["data"])
                 run = stream.headers["x-run-id"]
@@ -52,7 +54,7 @@ async def linked(**fields: Any) -> AsyncGenerator[Linked]:
             (got,) = await there.has(1)
             url = str(got.json["data"]["url"])
             assert url.startswith(f"{PUBLIC}/ai-api/decide/")
-            yield Linked(served, shop, clock, run, request_id, url.removeprefix(PUBLIC))
+            yield Linked(served, shop, clock, there.url, run, request_id, url.removeprefix(PUBLIC))
 
 
 def says_nothing(reply: Reply, code: int) -> None:
@@ -209,3 +211,30 @@ async def test_a_fault_does_not_log_the_token(capsys: pytest.CaptureFixture[str]
     said = "".join(capsys.readouterr())
     assert "request_failed" in said
     assert here.path.rpartition("/")[2] not in said
+
+
+async def test_the_page_shows_the_whole_call_and_what_is_not_seen_in_it() -> None:
+    call = Call("refund", {"order_id": "x" * 10_000 + "\u202eTHE END\U000e0041", "amount": 40})
+    async with linked(call=call) as here:
+        text = (await here.served.client.get(here.path)).body.decode()
+    assert "\\u202eTHE END\\udb40\\udc41" in text
+    assert "&quot;amount&quot;:40" in text
+    assert not {"\u202e", "\U000e0041"} & set(text)
+
+
+@pytest.mark.parametrize("now", [None, {"user": "ann"}, {"user": "bob", "roles": ["boss"]}])
+async def test_a_link_ends_when_its_approver_is_none_any_more(tmp_path: Path, now: dict[str, Any] | None) -> None:
+    store = f"sqlite:///{tmp_path / 't.db'}"
+    ann: dict[str, Any] = {"user": "ann", "roles": ["boss"]}
+    rest: dict[str, Any] = {"approval": {"approvers": ["boss"]}}
+    keys = [{"key": "0123456789abcdef", "user": "ann", "roles": ["boss"]}]
+    rest["auth"] = {"kind": "keys", "keys": keys}
+    async with linked(store=store, approver=ann, config={"approval": {"approvers": ["boss"]}}) as here:
+        path, there, shop = here.path, here.there, here.shop
+    target: dict[str, Any] = {"on": ["approval_request"], "url": there, "secret": SECRET}
+    for approver, code in ((now, 410), (ann, 200)):
+        notify = [target | ({} if approver is None else {"approver": approver})]
+        config: dict[str, Any] = rest | {"notify": notify, "server": {"publicUrl": PUBLIC}, "store": {"url": store}}
+        async with serving(ScriptedModel(Say("Done.")), tools=shop.tools(), **config) as served:
+            assert (await served.client.get(path)).status == code
+            assert (await served.client.post(f"{path}?decision=approve", None)).status == code

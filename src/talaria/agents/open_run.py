@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol
 
+import msgspec
 import structlog
 
 from talaria.agents.own import OwnGrant
@@ -31,6 +32,7 @@ from talaria.journal.entries import (
 from talaria.journal.fold import QUOTA
 from talaria.journal.index import index
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
+from talaria.journal.questions import QUESTION
 from talaria.journal.session import Rows, SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.live.buffer import LiveBuffer
@@ -300,7 +302,8 @@ class OpenRun:
     async def close_questions(self, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
         """Answer questions in the harness's own name; a person who was faster wins."""
         for question in asked:
-            letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), body)
+            said = msgspec.structs.replace(body, for_user=question.reason == QUESTION)
+            letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), said)
             self.take_decision(await self.means.store.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)
@@ -338,8 +341,8 @@ class OpenRun:
             self.record(ToolOutput(run=self.run.id, at=self.now(), call_id=call.call.id, text=text))
             self.writer.push()
 
-    def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
-        """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
+    def ask(self, call: CallState, reason: str, arguments: str) -> None:
+        """Record the question whether this call may run, with these arguments."""
         limits = self.run.turn.limits
         entry = ApprovalRequested(
             run=self.run.id,
@@ -347,7 +350,7 @@ class OpenRun:
             request_id=new_id("ask"),
             call_id=call.call.id,
             name=call.call.name,
-            arguments=arguments or call.arguments,
+            arguments=arguments,
             expires_at=self.now() + int(limits.approval_timeout * 1000),
             reason=reason,
             round=self.run.rounds,

@@ -271,7 +271,7 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
     if consent and asked.reason == UNKNOWN:
         call.was_started = False  # a person said: run it again
     elif entry.outcome == "approved" and entry.remember:
-        state.remembered[call.call.name] = entry.role
+        state.remembered[call.call.name] = entry
 
 
 def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:

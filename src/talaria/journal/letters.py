@@ -37,7 +37,8 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was decided about a question, by whom, `via` what.
 
-    `arguments`: the edited ones, as JSON text. `answer`: the user's. `role`: an approver's.
+    `arguments`: the edited ones, as JSON text. `answer`: the user's. `role`: an approver's. `for_user`: it was a
+    question to the user, whatever became of it.
     """
 
     outcome: Resolution
@@ -48,6 +49,7 @@ class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     via: str = ""
     answer: str = ""
     role: str = ""
+    for_user: bool = False
 
 
 _encode = msgspec.json.Encoder().encode

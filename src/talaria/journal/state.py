@@ -163,7 +163,7 @@ class SessionState:
         self.since = self.seq
         self.prompt = Prompt(self.prompt.system, self.prompt.tools)
         self.approvals: dict[str, ApprovalRequested] = {}
-        self.remembered: dict[str, str] = {}  # tools that somebody agreed to, with the role by which they could
+        self.remembered: dict[str, ApprovalResolved] = {}  # tools that somebody agreed to, with how they did
         self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
         self.first_words = ""  # of the session's first message, on one line
         self.untrusted = False  # whether content of outside origin is in the messages

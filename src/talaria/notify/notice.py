@@ -1,5 +1,7 @@
 """A notice: what is told of one entry, as it waits in the outbox and as it is sent."""
 
+import json
+import re
 from typing import Literal
 
 import msgspec
@@ -33,7 +35,7 @@ class NoticeRow(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Asked(msgspec.Struct, frozen=True, gc=False):
-    """What a person is asked about: a call, its arguments masked and cut, and until when (ms)."""
+    """What a person is asked about: a call, its arguments masked and whole, and until when (ms)."""
 
     call_id: str
     tool: str
@@ -53,6 +55,14 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
     def key(self) -> SessionKey:
         """Whose session it is about."""
         return SessionKey.parse(self.row.session)
+
+
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+
+
+def visible(text: str) -> str:
+    """JSON with escapes for characters that are not seen, or turn others around: people decide about what they see."""
+    return _TURNING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def cut(text: str, limit: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from talaria.journal.views import iso_time
-from talaria.notify.notice import Notice
+from talaria.notify.notice import LONGEST, Notice, cut
 from talaria.notify.post import JSON, Format, Post
 from talaria.notify.target import Target
 
@@ -48,7 +48,7 @@ def _data(notice: Notice) -> dict[str, Any]:
         usage = {"inputTokens": row.usage.input_tokens, "outputTokens": row.usage.output_tokens}
         return data | {"reason": row.reason, "usage": usage} | ({"message": row.message} if row.message else {})
     asked = notice.asked
-    call = {"id": asked.call_id, "name": asked.tool, "arguments": asked.arguments}
+    call = {"id": asked.call_id, "name": asked.tool, "arguments": cut(asked.arguments, LONGEST)}
     data |= {"requestId": row.request_id, "toolCalls": [call], "expiresAt": iso_time(asked.expires_at)}
     return data | ({"url": notice.link} if notice.link else {})
 

@@ -19,11 +19,13 @@ class RunPolicy:
 
     `denied`: those that its principal may never call. `asks_for`: those that the configuration asks a person about.
     `approvers`: the roles that decide; empty: the run's own user does.
+    `not_requester`: that user never does.
     """
 
     denied: frozenset[str] = frozenset()
     asks_for: frozenset[str] = frozenset()
     approvers: frozenset[str] = frozenset()
+    not_requester: bool = False
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict[str, tuple[Rule, ...]])
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What conditions know of the principal and the agent."""
@@ -44,6 +46,7 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     asks_for: Selection = field(default_factory=Selection)
     approvers: frozenset[str] = frozenset()
+    not_requester: bool = False
 
     def of_run(self, tools: Sequence[Subject], principal: Principal, agent: str) -> RunPolicy:
         """What of it holds for the calls of a run."""
@@ -54,6 +57,7 @@ class Policy:
             denied=frozenset(tool.name for tool in tools if _is_denied(tool, ruled.get(tool.name, ()), principal)),
             asks_for=frozenset(tool.name for tool in tools if tool in self.asks_for),
             approvers=self.approvers,
+            not_requester=self.not_requester,
             rules=ruled,
             about={"principal": who, "agent": agent},
         )

@@ -97,6 +97,7 @@ class Desk:
         now = self._clock.now()
         if now >= asked.expires_at:
             body = DecisionBody("expired")
+        body = msgspec.structs.replace(body, for_user=asked.reason == QUESTION)
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
     def _body(
@@ -144,7 +145,7 @@ def _is_for_user(asked: ApprovalRow | None, decided: Letter | None) -> bool:
     """Whether this is a question to the user; of one that is over, the answer says so."""
     if asked is not None:
         return asked.reason == QUESTION
-    return decided is not None and read_decision(decided).outcome == "answered"
+    return decided is not None and read_decision(decided).for_user
 
 
 def _check_kind(asked: ApprovalRow, decision: Decision) -> None:

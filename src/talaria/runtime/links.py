@@ -10,7 +10,7 @@ from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.index import APPROVAL, ApprovalRow
-from talaria.notify.notice import LONGEST, Asked, cut
+from talaria.notify.notice import Asked, visible
 from talaria.ports.journal import Drop, Put
 from talaria.runtime.deciders import Deciders
 from talaria.runtime.desk import Decision, Desk
@@ -25,10 +25,14 @@ BATCH = 1_000
 
 
 class LinkRow(msgspec.Struct, frozen=True, gc=False):
-    """What a link decides, and as whom. Its key is the digest of the token: the store cannot say what the token is."""
+    """What a link decides, and as whom. Its key is the digest of the token: the store cannot say what the token is.
+
+    `is_named`: the configuration named them as approver; else they are the run's own user.
+    """
 
     request_id: str
     principal: Principal
+    is_named: bool = False
 
 
 class LinkOver(NotFound):
@@ -50,6 +54,8 @@ class Links:
         self._desk = desk
         self._deciders = Deciders(kit.settings.approval)
         self._public = kit.settings.server.public_url
+        named = [each.approver for each in kit.settings.notify if each.approver is not None]
+        self._approvers = [(each.user, tuple(each.roles)) for each in named]
 
     async def asked(self, request_id: str) -> Asked | None:
         """What an open question asks, without the run's secrets; None if it is decided, or its time is up."""
@@ -58,17 +64,17 @@ class Links:
             return None
         data = _approval(row.data)
         redactor = Redactor(await self._secrets.of_run(data.run, SessionKey.parse(row.session).tenant) or {})
-        return Asked(data.call_id, data.name, cut(redactor.mask(data.arguments), LONGEST), data.expires_at)
+        return Asked(data.call_id, data.name, visible(redactor.mask(data.arguments)), data.expires_at)
 
-    async def make(self, request_id: str, expires_at: int, principal: Principal, key: SessionKey) -> str:
-        """Return a new address at which `principal` may decide a question of the session `key`.
+    async def make(self, expires_at: int, link: LinkRow, key: SessionKey) -> str:
+        """Return a new address at which this may be decided; `key` is the session of the question.
 
         It is "" where there is no public address, or they may not decide: a link could only disappoint.
         """
-        if self._public is None or not self._deciders.may_decide(principal, key, for_user=False):
+        if self._public is None or not self._deciders.may_decide(link.principal, key, for_user=False):
             return ""
         token = token_urlsafe(32)
-        row = Put(LINK, _digest(token), "", "", expires_at, _encode(LinkRow(request_id, principal)))
+        row = Put(LINK, _digest(token), "", "", expires_at, _encode(link))
         await self._store.index.put([row])
         return f"{self._public}{PATH}{token}"
 
@@ -83,7 +89,7 @@ class Links:
             raise NotFound("there is no such link")
         link = _link(row.data)
         asked = await self.asked(link.request_id)
-        if asked is None:
+        if asked is None or not self._is_in_force(link):
             raise LinkOver("this link is over")
         return link, asked
 
@@ -98,6 +104,10 @@ class Links:
         link, _ = await self.read(token)
         view = await self._desk.decide(link.principal, Decision(link.request_id, approve, via="link"))
         return str(view["decision"])
+
+    def _is_in_force(self, link: LinkRow) -> bool:
+        """Whether an approver that it was made for is still named, with the same roles."""
+        return not link.is_named or (link.principal.user, link.principal.roles) in self._approvers
 
     async def watch(self) -> None:
         """Forget links that have long been over, for ever."""

@@ -13,7 +13,7 @@ from talaria.notify.target import Approver, Target
 from talaria.ports.journal import Index
 from talaria.ports.model import Transport
 from talaria.runtime.kit import Kit
-from talaria.runtime.links import Links
+from talaria.runtime.links import LinkRow, Links
 from talaria.runtime.notify_settings import NotifySettings
 from talaria.tools.nearest import suggestion
 
@@ -54,7 +54,8 @@ class Notifier:
         link = ""
         if row.event == "approval_request":
             key = SessionKey.parse(row.session)
-            link = await self._links.make(row.request_id, asked.expires_at, _decider(target, row, key), key)
+            made_for = LinkRow(row.request_id, _decider(target, row, key), target.approver is not None)
+            link = await self._links.make(asked.expires_at, made_for, key)
         return Notice(id_, row, asked, link)
 
 

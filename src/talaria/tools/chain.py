@@ -121,8 +121,8 @@ class CallRun(Protocol):
         """Record a piece of what the call puts out, to be told at once."""
         ...
 
-    def ask(self, call: CallState, reason: str, arguments: str = "") -> None:
-        """Record the question whether this call may run; `arguments` is what runs, where it is not the model's text."""
+    def ask(self, call: CallState, reason: str, arguments: str) -> None:
+        """Record the question whether this call may run, with these arguments."""
         ...
 
     async def in_turn(self, call: CallState) -> None:
@@ -153,8 +153,8 @@ class CallRun(Protocol):
 class CallContext:
     """One call on its way through the chain; each stage adds what it has found out.
 
-    `arguments` are those that run as JSON values, `values` what the function takes. Where arguments were repaired,
-    `repaired` is the JSON text of those that run, and `repairs` says what was done. `asks`: why a person must be asked
+    `arguments` are those that run as JSON values, `values` what the function takes, and `repairs` says what was done to
+    what the model wrote. `asks`: why a person must be asked
     before this call, and `asks_anew` whether also where consent to the tool is remembered; `rule` says so. `untrusted`:
     what the tool said came from outside.
     """
@@ -166,7 +166,6 @@ class CallContext:
         "began",
         "call",
         "deadline",
-        "repaired",
         "repairs",
         "rule",
         "run",
@@ -181,7 +180,6 @@ class CallContext:
         self.tool: Tool[..., Any] = _NO_TOOL
         self.arguments: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
-        self.repaired = ""
         self.repairs: tuple[str, ...] = ()
         self.asks = ""
         self.asks_anew = False
@@ -189,6 +187,11 @@ class CallContext:
         self.deadline: float | None = None
         self.began: float | None = None
         self.untrusted = False
+
+    @property
+    def shown(self) -> str:
+        """The arguments that run as strict JSON: what people are shown, in which a name stands once."""
+        return msgspec.json.encode(self.arguments).decode()
 
     @property
     def idempotency_key(self) -> str:

@@ -142,6 +142,13 @@ class Tool(Generic[P, R]):
         return context_parameter(self.fn)
 
     @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """What parameters are when a call leaves them out, as the schema says; without those that are null then."""
+        every: dict[str, Any] = self.parameters.get("properties") or {}
+        said = {name: each.get("default") for name, each in every.items() if each not in (True, False)}
+        return {name: value for name, value in said.items() if value is not None}
+
+    @cached_property
     def spec(self) -> ToolSpec:
         """The tool as a model sees it."""
         return ToolSpec(self.name, self.description, self.parameters)

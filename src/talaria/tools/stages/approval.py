@@ -47,20 +47,15 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if not reason:
         return await proceed(context)
     if reason == QUESTION:
-        context.run.ask(call, reason, _plain(context))
+        context.run.ask(call, reason, context.shown)
         raise Suspended
     if context.run.run.turn.bypass and reason != "untrusted" and context.tool is not CONSENT:  # that is an agent's own
         _audit(context, "hitl.bypassed", "bypassed", reason)
         return await proceed(context)
     if context.asks:
         _audit(context, "tool.permission", "ask", reason)
-    context.run.ask(call, reason, context.repaired)
+    context.run.ask(call, reason, context.shown)
     raise Suspended
-
-
-def _plain(context: CallContext) -> str:
-    """The arguments as strict JSON: clients are shown what stands in them."""
-    return msgspec.json.encode(context.arguments).decode()
 
 
 def _told(done: ToolOutcome, resolved: ApprovalResolved, redactor: Redactor) -> ToolOutcome:
@@ -128,11 +123,13 @@ def _reason(context: CallContext) -> str:
 
 def _is_remembered(context: CallContext) -> bool:
     """Whether somebody who may decide agreed to all calls of this tool in this session."""
-    role = context.run.state.remembered.get(context.tool.name)
-    if role is None or context.tool is CONSENT:
+    agreed = context.run.state.remembered.get(context.tool.name)
+    if agreed is None or context.tool is CONSENT:
         return False
-    approvers = context.run.policy.approvers
-    return not approvers or role in approvers
+    policy, user = context.run.policy, context.run.state.key.user
+    if policy.not_requester and agreed.by == user:
+        return False
+    return not policy.approvers or agreed.role in policy.approvers
 
 
 def _audit(context: CallContext, action: str, outcome: str, reason: str) -> None:

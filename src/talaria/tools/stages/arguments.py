@@ -26,7 +26,6 @@ async def arguments(context: CallContext, proceed: Proceed) -> ToolOutcome:
     health.passed(tool.name, mended=bool(read.mended), coerced=bool(read.coerced))
     if read.repairs:
         context.repairs += read.repairs
-        context.repaired = json.dumps(read.values, ensure_ascii=False, separators=(",", ":"))
         _log.info("tool_arguments_repaired", tool=tool.name, repairs=list(read.repairs))
     return await proceed(context)
 

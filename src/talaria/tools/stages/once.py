@@ -18,7 +18,7 @@ async def once(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if call.was_started and not tool.may_be_repeated:
         if tool.unknown_outcome == "tell":
             return ToolOutcome(TELL, "unknown")
-        context.run.ask(call, UNKNOWN, context.repaired)
+        context.run.ask(call, UNKNOWN, context.shown)
         raise Suspended
     await context.run.begin(call, context.repairs, durably=tool.side_effects)
     return await proceed(context)

@@ -14,7 +14,7 @@ async def permission(context: CallContext, proceed: Proceed) -> ToolOutcome:
 
     What a person edited comes by here again: nobody can approve what a rule denies.
     """
-    verdict = context.run.policy.judge(context.tool, context.arguments)
+    verdict = context.run.policy.judge(context.tool, {**context.tool.defaults, **context.arguments})
     effect = None if verdict is None else verdict.effect
     if verdict is not None and verdict.problem:
         problem = context.run.redactor.mask(verdict.problem)
