@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from talaria.core.principal import Principal
 from talaria.policy.conditions import Facts
 from talaria.policy.rules import Rule, Verdict, judge
 from talaria.policy.selection import Selection, Subject
 
+AfterUntrusted = Literal["ask", "allow", "deny"]
 BYPASS = "approval:bypass"
 """The role with which a request may do without approvals."""
 
@@ -18,12 +19,14 @@ class RunPolicy:
     """What holds for the calls of one run; tools are looked up by name.
 
     `denied`: those that its principal may never call. `asks_for`: those that the configuration asks a person about.
-    `approvers`: the roles that decide; empty: the run's own user does.
+    `approvers`: the roles that decide; empty: the run's own user does. `after_untrusted`: what happens to calls with
+    outside effects once content of outside origin is in the session.
     """
 
     denied: frozenset[str] = frozenset()
     asks_for: frozenset[str] = frozenset()
     approvers: frozenset[str] = frozenset()
+    after_untrusted: AfterUntrusted = "ask"
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict[str, tuple[Rule, ...]])
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What conditions know of the principal and the agent."""
@@ -39,11 +42,12 @@ class RunPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy of a deployment: its rules in order, the tools that it asks a person about, and who decides."""
+    """The policy of a deployment: its rules in order; the rest is as in RunPolicy."""
 
     rules: tuple[Rule, ...] = ()
     asks_for: Selection = field(default_factory=Selection)
     approvers: frozenset[str] = frozenset()
+    after_untrusted: AfterUntrusted = "ask"
 
     def of_run(self, tools: Sequence[Subject], principal: Principal, agent: str) -> RunPolicy:
         """What of it holds for the calls of a run."""
@@ -54,6 +58,7 @@ class Policy:
             denied=frozenset(tool.name for tool in tools if _is_denied(tool, ruled.get(tool.name, ()), principal)),
             asks_for=frozenset(tool.name for tool in tools if tool in self.asks_for),
             approvers=self.approvers,
+            after_untrusted=self.after_untrusted,
             rules=ruled,
             about={"principal": who, "agent": agent},
         )

@@ -179,7 +179,6 @@ async def build(plan: Plan) -> Parts:
         chain=fold(chain_with(plan.catalog.stages)),
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
-        after_untrusted=settings.policy.after_untrusted,
         metrics=kit.metrics,
         recorder=transcripts,
         quotas=quotas,

@@ -22,7 +22,7 @@ def make_policy(settings: Settings, tools: Sequence[Subject]) -> Policy:
     if "required_tools" in approval.model_fields_set:  # the shipped default may name tools that are not there
         _check("approval.requiredTools", required, tools)
     rules = [_rule(f"policy.rules[{at}]", each, tools) for at, each in enumerate(settings.policy.rules)]
-    return Policy(in_order(rules), required, frozenset(approval.approvers))
+    return Policy(in_order(rules), required, frozenset(approval.approvers), settings.policy.after_untrusted)
 
 
 def _rule(where: str, rule: RuleSettings, tools: Sequence[Subject]) -> Rule:

@@ -90,18 +90,18 @@ def _after_untrusted(context: CallContext) -> Literal["", "deny", "untrusted"]:
 
     Consent that was remembered does not count: it was given to a model that nobody outside had spoken to.
     """
-    run, tool = context.run, context.tool
-    if not run.state.untrusted or not tool.acts_outside or run.after_untrusted == "allow":
+    run, tool, said = context.run, context.tool, context.run.policy.after_untrusted
+    if not run.state.untrusted or not tool.acts_outside or said == "allow":
         return ""
     run.audit(
         "untrusted",
-        run.after_untrusted,
+        said,
         subject=tool.name,
         call_id=context.call.call.id,
         rule="policy.afterUntrusted",
         detail="content of outside origin is in the session",
     )
-    return "deny" if run.after_untrusted == "deny" else "untrusted"
+    return "deny" if said == "deny" else "untrusted"
 
 
 def _reason(context: CallContext) -> str:
