@@ -190,6 +190,11 @@ class CallContext:
         """The same for every attempt at this call, restarts included."""
         return f"{self.run.run.id}/{self.call.call.id}"
 
+    def audit(self, action: str, outcome: str, *, subject: str = "", rule: str = "", detail: str = "") -> None:
+        """Record a decision about this call; see journal.entries.Audited. `subject`: the tool, unless it is named."""
+        name, call_id = subject or self.tool.name, self.call.call.id
+        self.run.audit(action, outcome, subject=name, call_id=call_id, rule=rule, detail=detail)
+
 
 def _nothing() -> None: ...
 

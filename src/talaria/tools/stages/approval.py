@@ -50,10 +50,10 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
         context.run.ask(call, reason, _plain(context))
         raise Suspended
     if context.run.run.turn.bypass and reason != "untrusted" and context.tool is not CONSENT:  # that is an agent's own
-        _audit(context, "hitl.bypassed", "bypassed", reason)
+        context.audit("hitl.bypassed", "bypassed", rule=context.rule, detail=reason)
         return await proceed(context)
     if context.asks:
-        _audit(context, "tool.permission", "ask", reason)
+        context.audit("tool.permission", "ask", rule=context.rule, detail=reason)
     context.run.ask(call, reason, context.repaired)
     raise Suspended
 
@@ -93,14 +93,8 @@ def _after_untrusted(context: CallContext) -> Literal["", "deny", "untrusted"]:
     run, tool, said = context.run, context.tool, context.run.policy.after_untrusted
     if not run.state.untrusted or not tool.acts_outside or said == "allow":
         return ""
-    run.audit(
-        "untrusted",
-        said,
-        subject=tool.name,
-        call_id=context.call.call.id,
-        rule="policy.afterUntrusted",
-        detail="content of outside origin is in the session",
-    )
+    detail = "content of outside origin is in the session"
+    context.audit("untrusted", said, rule="policy.afterUntrusted", detail=detail)
     return "deny" if said == "deny" else "untrusted"
 
 
@@ -133,8 +127,3 @@ def _is_remembered(context: CallContext) -> bool:
         return False
     approvers = context.run.policy.approvers
     return not approvers or role in approvers
-
-
-def _audit(context: CallContext, action: str, outcome: str, reason: str) -> None:
-    name, call_id = context.tool.name, context.call.call.id
-    context.run.audit(action, outcome, subject=name, call_id=call_id, rule=context.rule, detail=reason)
