@@ -12,12 +12,12 @@ from talaria.core.principal import Principal
 from talaria.journal.index import AUDIT, AuditRow
 from talaria.journal.views import iso_time
 from talaria.ports.journal import Put
+from talaria.runtime.index_rows import AT_ONCE, all_rows
 from talaria.runtime.kit import Kit
 from talaria.runtime.listing import read_cursor, write_cursor
 
 READER = "audit:read"
 """The role that sees the whole tenant."""
-AT_ONCE = 1_000
 LOOK = 20_000
 """How many rows one page looks through at most."""
 
@@ -72,17 +72,12 @@ class AuditLog:
         rows = self._rows(_scope(principal, wanted), wanted)
         return (_view(row) async for row in rows if _is_wanted(row, wanted))
 
-    async def _rows(
+    def _rows(
         self, scope: str, wanted: Wanted, before: tuple[int, str] | None = None, at_once: int = AT_ONCE
     ) -> AsyncIterator[Put]:
         if wanted.before is not None:
             before = min(before or (wanted.before, ""), (wanted.before, ""))
-        while rows := await self._index.find(AUDIT, scope, before=before, limit=at_once):
-            for row in rows:
-                if row.at < wanted.since:
-                    return
-                yield row
-            before = (rows[-1].at, rows[-1].key)
+        return all_rows(self._index, AUDIT, scope, since=wanted.since, before=before, at_once=at_once)
 
 
 def _scope(principal: Principal, wanted: Wanted) -> str:

@@ -222,7 +222,7 @@ async def build(plan: Plan) -> Parts:
         lookup=lookup,
         audit_log=AuditLog(kit),
         deletion=Deletion(kit, engine, lookup, transcripts),
-        retention=Retention(kit, engine, lookup, transcripts),
+        retention=Retention(kit, engine, transcripts),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
