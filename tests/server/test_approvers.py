@@ -151,3 +151,12 @@ async def test_tools_that_are_denied_to_somebody_are_not_listed_for_them() -> No
         ("look_up", True),
         ("AskUser", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("denied", "listed"), [("source:user", ["AskUser"]), ("source:builtin", ["refund", "look_up"])]
+)
+async def test_the_question_tool_is_part_of_the_harness_for_rules(denied: str, listed: list[str]) -> None:
+    async with open_shop(Shop(), {}, policy={"rules": [{"deny": denied}]}) as served:
+        views = (await served.client.get("/ai-api/tools", **by("ann"))).json["tools"]
+    assert [each["name"] for each in views] == listed

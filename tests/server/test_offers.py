@@ -33,7 +33,7 @@ async def test_only_tools_that_one_may_call_are_listed() -> None:
             "tools": [
                 {"name": "refund", "description": "Refund part of an order.", "approval": True},
                 {"name": "look_up", "description": "Look up an order."},
-                {"name": "AskUser", "description": ASK_USER.description, "approval": True},
+                {"name": "AskUser", "description": ASK_USER.description},
             ]
         }
     )

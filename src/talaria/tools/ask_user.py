@@ -30,6 +30,7 @@ ASK_USER: Tool[..., Any] = Tool(
     _answered,
     side_effects=False,
     parallel=False,
+    source="builtin",
 )
 """It waits in line with calls that have side effects, so that those behind it wait for the answer."""
 
