@@ -4,7 +4,7 @@ import msgspec
 import structlog
 
 from talaria.core.errors import JournalError
-from talaria.core.ids import SessionKey, new_id
+from talaria.core.ids import new_id, scope_of
 from talaria.core.principal import Principal
 from talaria.journal.index import AUDIT, AuditRow
 from talaria.ports.clock import Clock
@@ -36,7 +36,7 @@ class Audit:
         What cannot be written is in the log: a refusal stays a refusal all the same.
         """
         row = AuditRow(action, outcome, **about)
-        scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
+        scope = scope_of(principal.tenant, principal.user)
         try:
             await self._store.index.put([Put(AUDIT, new_id("audit"), "", scope, self._clock.now(), _encode(row))])
         except JournalError as error:

@@ -140,8 +140,7 @@ class Lookup:
     async def approvals(self, principal: Principal) -> list[dict[str, Any]]:
         """The open questions that this principal may decide, soonest deadline first."""
         deciders = self._deciders
-        all_users = Principal(principal.tenant, principal.user, everyone=True)
-        scope = self._scope(all_users if deciders.role(principal.roles) else principal)
+        scope = principal.scope(deciders.role(principal.roles))
 
         def is_theirs(row: Put) -> bool:
             for_user = msgspec.json.decode(row.data, type=ApprovalRow).reason == QUESTION
@@ -167,7 +166,7 @@ class Lookup:
             InvalidRequest: the cursor is not one that a page returned.
         """
         before = read_cursor(cursor) if cursor else None
-        scope, words = self._scope(principal), search.casefold().split()
+        scope, words = principal.scope(), search.casefold().split()
         awake = await self._awake(scope)
         found, seen, page = list[Put](), 0, dict[str, Any]()
         at_once = AT_ONCE if words else limit + 1
@@ -233,7 +232,7 @@ class Lookup:
         """The rows of sessions of this id, and of their turns without memory."""
         found = list[Put]()
         for kind in (SESSION, TURN):
-            async for row in all_rows(self._store.index, kind, self._scope(principal)):
+            async for row in all_rows(self._store.index, kind, principal.scope()):
                 key = SessionKey.parse(row.key)
                 if key.session == session_id and assistant in (None, key.assistant):
                     found.append(row)
@@ -259,11 +258,6 @@ class Lookup:
             view["activeRun"] = state.active.id
         questions = await self._questions(key.scope, lambda row: whole(SessionKey.parse(row.session)) == key)
         return view | ({"approvals": questions} if questions else {})
-
-    @staticmethod
-    def _scope(principal: Principal) -> str:
-        scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
-        return scope.rsplit("/", 1)[0] + "/" if principal.everyone else scope
 
 
 def _asks(row: Put) -> str:

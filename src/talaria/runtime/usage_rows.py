@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from talaria.core.ids import SessionKey
 from talaria.journal.spending import UsageRow
 from talaria.ports.journal import Index, Put
 from talaria.runtime.index_rows import all_rows
@@ -24,9 +23,3 @@ async def summed_until(index: Index) -> int:
 def rows_between(index: Index, kind: str, scope: str | None, first: int, end: int | None) -> AsyncIterator[Put]:
     """All rows of a kind with first <= at < end (None: for ever), newest first."""
     return all_rows(index, kind, scope, since=first, before=None if end is None else (end, ""))
-
-
-def whose(row: Put) -> tuple[str, str]:
-    """The tenant and the user of a row."""
-    key = SessionKey.parse(f"{row.scope}/-/-")
-    return key.tenant, key.user
