@@ -30,15 +30,18 @@ class Audit:
         self._recorded = 0
         self._uncounted = 0
 
-    async def record(self, principal: Principal, action: str, outcome: str, **about: str) -> None:
+    async def record(self, principal: Principal, action: str, outcome: str, *, key: str = "", **about: str) -> None:
         """Record a decision about a principal; `about` are members of journal.index.AuditRow.
 
+        `key`: of decisions with the same one the last is kept, so that whoever asks again and again fills no disk.
         What cannot be written is in the log: a refusal stays a refusal all the same.
         """
         row = AuditRow(action, outcome, **about)
         scope = scope_of(principal.tenant, principal.user)
         try:
-            await self._store.index.put([Put(AUDIT, new_id("audit"), "", scope, self._clock.now(), _encode(row))])
+            await self._store.index.put(
+                [Put(AUDIT, key or new_id("audit"), "", scope, self._clock.now(), _encode(row))]
+            )
         except JournalError as error:
             _log.error("audit_not_written", action=action, outcome=outcome, why=error.message, **about)
 

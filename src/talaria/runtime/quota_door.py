@@ -3,14 +3,13 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-import msgspec
 import structlog
 
-from talaria.core.errors import JournalError, QuotaExceeded, TalariaError
+from talaria.core.errors import QuotaExceeded, TalariaError
 from talaria.core.ids import SessionKey
-from talaria.journal.index import AUDIT, AuditRow
-from talaria.ports.journal import Put
+from talaria.core.principal import Principal
 from talaria.quotas.quotas import Quotas
+from talaria.quotas.windows import MINUTE
 from talaria.runtime.kit import Kit
 
 _log = structlog.get_logger("talaria.quotas")
@@ -26,7 +25,7 @@ class QuotaDoor:
     """Takes room for requests."""
 
     def __init__(self, kit: Kit, quotas: Quotas | None) -> None:
-        self._index = kit.store.index
+        self._audit = kit.audit
         self._clock = kit.clock
         self._quotas = quotas
 
@@ -44,7 +43,7 @@ class QuotaDoor:
         try:
             hold = await self._quotas.of(key.tenant, agent, key.user).admit()
         except QuotaExceeded as error:
-            await self._audit(key, error)
+            await self._record(key, error)
             raise
         try:
             yield room
@@ -54,13 +53,9 @@ class QuotaDoor:
         if not room.is_used:
             await hold.give_back()
 
-    async def _audit(self, key: SessionKey, error: QuotaExceeded) -> None:
-        """Once a user, quota and minute: whoever asks again and again must not fill the store."""
-        now = self._clock.now()
+    async def _record(self, key: SessionKey, error: QuotaExceeded) -> None:
+        """Once a user, quota and minute."""
         _log.info("quota_refused", tenant=key.tenant, user=key.user, quota=error.quota)
-        row = AuditRow("quota", "refused", error.quota, detail=error.message)
-        name = f"quota/{key.scope}/{error.quota}/{now // 60_000}"
-        try:
-            await self._index.put([Put(AUDIT, name, "", key.scope, now, msgspec.json.encode(row))])
-        except JournalError as fault:
-            _log.error("audit_failed", error=fault.message)
+        name = f"quota/{key.scope}/{error.quota}/{self._clock.now() // MINUTE}"
+        who = Principal(key.tenant, key.user)
+        await self._audit.record(who, "quota", "refused", key=name, subject=error.quota, detail=error.message)
