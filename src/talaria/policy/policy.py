@@ -12,6 +12,7 @@ from talaria.policy.selection import Selection, Subject
 AfterUntrusted = Literal["ask", "allow", "deny"]
 BYPASS = "approval:bypass"
 """The role with which a request may do without approvals."""
+NO_BYPASS = f"bypassApproval takes the role '{BYPASS}'"
 
 
 @dataclass(frozen=True, slots=True)
