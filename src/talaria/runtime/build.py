@@ -44,7 +44,7 @@ from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import check_models, make_routes, model_labels
-from talaria.runtime.sealing import Seals, make_seals
+from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
@@ -149,7 +149,7 @@ def plan(
     dialects = {route.prefix: make_dialect(route) for route in routes}
     targets = make_targets(settings.notify, [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)])
     clock = clock or SystemClock(settings.server.timezone)
-    rules, seals = make_rules(settings.quotas, catalog), make_seals(settings.secrets.keys)
+    rules, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
     return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)
 
 
