@@ -7,8 +7,9 @@ from talaria.policy.conditions import Condition
 from talaria.policy.policy import Policy
 from talaria.policy.rules import Effect, Rule, in_order
 from talaria.policy.selection import Subject, select
+from talaria.runtime.policy_settings import RuleSettings
 from talaria.runtime.selections import check_selection
-from talaria.runtime.settings import RuleSettings, Settings
+from talaria.runtime.settings import Settings
 
 
 def make_policy(settings: Settings, tools: Sequence[Subject]) -> Policy:

@@ -8,8 +8,8 @@ from talaria.policy.selection import Subject, select
 from talaria.quotas.rules import ALL, Budget, Budgets, Rules, What
 from talaria.quotas.windows import Per
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog
+from talaria.runtime.quota_settings import CallBudget, QuotaSettings
 from talaria.runtime.selections import check_selection
-from talaria.runtime.settings import CallBudget, QuotaSettings
 from talaria.tools.nearest import suggestion
 
 
