@@ -24,6 +24,8 @@ SECRETS = {
     "html": f"<b>&{secrets.token_hex(4)}'&",
 }
 ROUTE = {"key": "sk-route-" + secrets.token_hex(12), "header": "hdr/+=" + secrets.token_hex(12)}
+NOTIFY = {"secret": "whsec-" + secrets.token_hex(12), "address": "hook" + secrets.token_hex(12)}
+"""A target that nobody answers at: its address is a secret, too."""
 SEALING = "seal " + secrets.token_hex(12)
 
 
@@ -54,6 +56,13 @@ def config(base_url: str) -> dict[str, Any]:
         "defaultModel": "m",
         "plugins": ["leaky"],
         "secrets": {"key": SEALING},
+        "notify": [
+            {
+                "on": ["approval_request", "finish", "error"],
+                "url": f"http://127.0.0.1:9/{NOTIFY['address']}",
+                "secret": NOTIFY["secret"],
+            }
+        ],
         "telemetry": {"logs": "json", "transcripts": "transcripts"},
     }
 
@@ -138,7 +147,7 @@ async def test_no_secret_is_to_be_found_anywhere(tmp_path: Path) -> None:
     told += [repr(read), str(read)]
     assert len(files) > 20
     assert any(name.endswith("-wal") for name in files)
-    values = [*SECRETS.values(), *ROUTE.values(), SEALING]
+    values = [*SECRETS.values(), *ROUTE.values(), *NOTIFY.values(), SEALING]
     texts = {
         **files,
         **read_all(tmp_path / "transcripts"),

@@ -8,9 +8,11 @@ from talaria.quotas.quotas import Hold, RunQuota
 class Room:
     """Does nothing where a run has no quota."""
 
+    __slots__ = ("_holds", "_quota")
+
     def __init__(self, quota: RunQuota | None) -> None:
         self._quota = quota
-        self._holds: list[Hold] = []
+        self._holds: tuple[Hold, ...] = ()
 
     def capped(self, request: ModelRequest) -> ModelRequest:
         """The request, with an end to its answer where that must be known."""
@@ -23,7 +25,7 @@ class Room:
             QuotaExceeded: there is none.
         """
         if self._quota is not None:
-            self._holds.append(await self._quota.reserve(request))
+            self._holds += (await self._quota.reserve(request),)
 
     async def settle(self, usage: Usage | None) -> None:
         """Count what all attempts used; None: nobody knows, so they used all that was taken."""

@@ -40,7 +40,7 @@ class Spent(msgspec.Struct, gc=False, omit_defaults=True):
         self.estimated += other.estimated
 
 
-class UsageRow(msgspec.Struct, omit_defaults=True):
+class UsageRow(msgspec.Struct, gc=False, omit_defaults=True):
     """What was used: by whom stands in the row's scope. `model` is the one that was asked for.
 
     `requests`: turns that began. `runs`: those that ended. `tools`: calls that began, by tool. `models`: by the model
@@ -71,7 +71,7 @@ class UsageRow(msgspec.Struct, omit_defaults=True):
         return sum(each.cost for each in self.models.values())
 
 
-class Spending(msgspec.Struct):
+class Spending(msgspec.Struct, gc=False):
     """What a run has used so far, by the minute (since 1970); `minute` is the one that it is in."""
 
     minute: int

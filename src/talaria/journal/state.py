@@ -32,7 +32,7 @@ TITLE = 80
 CallStatus = Literal["decided", "asked", "resolved", "started", "finished"]
 
 
-class CallState(msgspec.Struct):
+class CallState(msgspec.Struct, gc=False):
     """One tool call of the current round.
 
     `call` holds the model's arguments, `arguments` what runs (an approver may have edited them).
@@ -59,7 +59,7 @@ class CallState(msgspec.Struct):
         return self.result is None
 
 
-class RunState(msgspec.Struct):
+class RunState(msgspec.Struct, gc=False):
     """The current (or last) run of the session. `anchor` is where the last event stands that its entries made.
 
     `before_text`: where the event stands that came before the text of `last`. `rejected` is the verdict on `last`.

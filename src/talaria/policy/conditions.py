@@ -5,16 +5,30 @@ macros such as `all`, and `matches` takes time linear in its text.
 """
 
 from collections.abc import Mapping
-from typing import Any
-
-from cel_expr_python import cel
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from talaria.core.errors import ConfigurationError
 
-_ANYTHING = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
-_ENV = cel.NewEnv(
-    variables={"args": _ANYTHING, "principal": _ANYTHING, "agent": cel.Type.STRING, "tool": _ANYTHING},
-)
+if TYPE_CHECKING:
+    from cel_expr_python import cel
+
+
+class _Language:
+    """The language with our variables; its library takes 8 MB and is not there for every platform."""
+
+    def __init__(self) -> None:
+        try:
+            from cel_expr_python import cel  # noqa: PLC0415 - only where a rule has a condition
+        except ImportError as error:
+            raise ConfigurationError("conditions (`when`) need the package cel-expr-python; install it") from error
+        self.types = cel.Type
+        anything = cel.Type.Map(cel.Type.STRING, cel.Type.DYN)
+        variables = {"args": anything, "principal": anything, "agent": cel.Type.STRING, "tool": anything}
+        self.env = cel.NewEnv(variables=variables)
+
+
+_language = cache(_Language)
 
 
 class ConditionFailed(Exception):
@@ -29,10 +43,10 @@ class Facts:
         self._converted: cel.Activation | None = None
 
     @property
-    def converted(self) -> cel.Activation:
+    def converted(self) -> "cel.Activation":
         """As the language's runtime takes it; whatever that raises: a value is none that the language has."""
         if self._converted is None:
-            self._converted = _ENV.Activation(self._values)
+            self._converted = _language().env.Activation(self._values)
         return self._converted
 
 
@@ -46,12 +60,14 @@ class Condition:
             ConfigurationError: it is no expression, names what is not there, or does not say yes or no.
         """
         self.text = text
+        language = _language()
+        self._types = language.types
         try:
-            self._expression = _ENV.compile(text)
+            self._expression = language.env.compile(text)
         except RuntimeError as error:
             raise ConfigurationError(f"'{text}' is no condition: {_first_line(error)}") from error
         kind = self._expression.return_type()
-        if kind not in (cel.Type.BOOL, cel.Type.DYN):
+        if kind not in (self._types.BOOL, self._types.DYN):
             raise ConfigurationError(f"'{text}' is no condition: it gives {kind.name()}, and must say true or false")
 
     def holds(self, facts: Facts) -> bool:
@@ -65,8 +81,8 @@ class Condition:
             kind, said = value.type(), value.value()
         except Exception as error:
             raise ConditionFailed(_first_line(error)) from error
-        if kind != cel.Type.BOOL:
-            raise ConditionFailed(str(said) if kind == cel.Type.ERROR else f"it gave {kind.name()}")
+        if kind != self._types.BOOL:
+            raise ConditionFailed(str(said) if kind == self._types.ERROR else f"it gave {kind.name()}")
         return said is True
 
 
