@@ -152,6 +152,7 @@ async def test_days_are_those_of_the_servers_time_zone(store: str) -> None:
     [
         (["users"], {}, "by"),
         (["label:"], {}, "by"),
+        ([f"label:{number}" for number in range(17)], {}, "by"),
         ([], {"first": "yesterday"}, "from"),
         ([], {"first": "2027-02-30"}, "from"),
         ([], {"last": "20270101"}, "to"),

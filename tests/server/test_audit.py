@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from talaria import Principal
+from talaria import Agent, Principal
 from talaria.server import answers
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
@@ -61,9 +61,11 @@ async def note(served: Served, user: str, subject: str, tenant: str = "acme", ou
     await served.runtime.parts.kit.audit.record(Principal(tenant, user), "quota", outcome, subject=subject)
 
 
-async def refund(served: Served, key: str) -> None:
+async def refund(served: Served, key: str, **fields: Any) -> None:
     """A decision by a person, in a session."""
-    async with served.client.stream("POST", "/ai-api/chat/stream", json={"query": "Go"}, headers=by(key)) as stream:
+    async with served.client.stream(
+        "POST", "/ai-api/chat/stream", json={"query": "Go"} | fields, headers=by(key)
+    ) as stream:
         question = (await stream.until("approval_request")).data["data"]
         body = {"requestId": question, "decision": "DECLINE", "comment": "too much"}
         assert (await served.client.post("/ai-api/chat/approval", body, headers=by(key))).status == 200
@@ -289,3 +291,27 @@ async def test_decisions_go_after_their_retention_however_many_they_are(monkeypa
             return [each["subject"] for each in await entries(served, "alice")] == ["young"]
 
         await eventually(is_swept, "all but the young one being gone")
+
+
+async def test_decisions_of_a_session_that_is_begun_again_do_not_write_over_those_of_the_one_before(store: str) -> None:
+    steps = [step for _ in range(2) for step in (Call("refund", {"order_id": "1", "amount": 2}), Say("Well then."))]
+    settings: dict[str, Any] = {"auth": {"kind": "keys", "keys": KEYS}, "store": {"url": store}}
+    async with serving(ScriptedModel(*steps), tools=Shop().tools(), clock=FakeClock(), **settings) as served:
+        for _ in range(2):
+            await refund(served, "alice", sessionId="same")
+            assert (await served.client.delete("/ai-api/sessions/same", headers=by("alice"))).status == 204
+        found = await entries(served, "alice", "?action=approval")
+        assert [each["sessionId"] for each in found] == ["same", "same"]
+        assert len({each["runId"] for each in found}) == 2
+
+
+async def test_who_asks_for_a_forbidden_agent_again_and_again_is_on_record_once_a_minute() -> None:
+    clock, agents = FakeClock(), [Agent("books", roles=["finance"]), Agent("board", roles=["finance"])]
+    async with audited(clock=clock, agents=agents) as served:
+        for name in ("books", "board", "books", "books"):
+            body = {"query": "Go", "agent": name}
+            assert (await served.client.post("/ai-api/chat/stream", body, headers=by("alice"))).status == 403
+        assert sorted(each["subject"] for each in await entries(served, "alice")) == ["board", "books"]
+        clock.move(60)
+        assert (await served.client.post("/ai-api/chat/stream", body, headers=by("alice"))).status == 403
+        assert len(await entries(served, "alice")) == 3

@@ -73,8 +73,8 @@ async def test_of_a_thousand_decisions_at_once_one_wins_and_everybody_is_told_wh
 
 async def test_of_a_thousand_answers_at_once_one_is_what_the_model_gets(tmp_path: Path) -> None:
     with provider(tmp_path, [QUESTION, Step(text="Done.")]) as models:
-        asker = {"name": "asker", "tools": ["AskUser"]}
-        config = models | {"store": {"url": "sqlite:///./talaria.db"}, "agents": [asker]}
+        agents = [{"name": "asker", "tools": ["AskUser"]}]
+        config = models | {"store": {"url": "sqlite:///./talaria.db"}, "agents": agents}
         with talaria(tmp_path, config) as server, chat(server.url()) as stream:
             id_ = stream.until("question")[1]["data"]
             bodies = [{"requestId": id_, "decision": "APPROVE", "answer": f"colour {at}"} for at in range(MANY)]

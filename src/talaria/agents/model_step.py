@@ -8,6 +8,7 @@ from typing import cast
 
 from structlog.contextvars import bind_contextvars
 
+from talaria.agents.attempts import Attempts
 from talaria.agents.calls import settle_calls
 from talaria.agents.open_run import OpenRun
 from talaria.agents.room import Room
@@ -16,7 +17,6 @@ from talaria.core.events import ChatEvent
 from talaria.core.messages import AssistantMessage, AssistantPart, Reasoning, Text
 from talaria.core.usage import Usage
 from talaria.journal.entries import ModelFinished
-from talaria.journal.transcript import wire_message
 from talaria.ports.model import (
     Answer,
     Delta,
@@ -37,8 +37,8 @@ class _Call:
         self.request = request
         self.room = room
         self.began = time.monotonic()
-        self.said: list[Delta] = []
-        self.void = Usage()
+        self.attempts = Attempts(session.means, request)
+        self.said = self.attempts.said
         self.usage: Usage | None = None
         self.downgraded: list[str] = []
         self.is_heard = False
@@ -52,17 +52,16 @@ class _Call:
 
     def restart(self) -> None:
         """Begin an attempt: what was said before is void."""
-        self.void += self._estimate() if self.said else Usage()
+        self.attempts.again()
         self.session.writer.attempts += 1
         self.attempt = self.session.writer.attempts
-        self.said.clear()
         if self.is_heard:
             self.session.live.begin(self.session.writer.epoch, self.attempt)
 
     def finished(self, message: AssistantMessage, answer: Answer | None, error: TalariaError | None) -> ModelFinished:
         """The entry for how the call ended."""
         session = self.session
-        self.usage = self.void + (answer.usage if answer else self._estimate())
+        self.usage = self.attempts.took(answer)
         return ModelFinished(
             run=session.run.id,
             at=session.now(),
@@ -79,12 +78,6 @@ class _Call:
             downgraded=tuple(self.downgraded),
             reasoning_refused=answer.reasoning_refused if answer else False,
         )
-
-    def _estimate(self) -> Usage:
-        """About what an attempt took that no provider counted: four characters a token."""
-        prompt = self.session.state.prompt
-        sent = len(prompt.system) + sum(len(wire_message(message)["content"]) for message in prompt.messages)
-        return Usage(-(-sent // 4), -(-sum(len(delta.text) for delta in self.said) // 4), estimated=True)
 
     def partial(self) -> AssistantMessage:
         """What was said so far, marked incomplete."""

@@ -16,6 +16,7 @@ from talaria.core.events import ChatEvent
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
+from talaria.core.usage import Usage
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
@@ -62,7 +63,10 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries."""
+    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries.
+
+    `priced`: usage with what it costs with a model, as far as prices are known.
+    """
 
     clock: Clock
     store: Store
@@ -75,6 +79,7 @@ class Means:
     recorder: Recorder | None = None
     quotas: Quotas | None = None
     rows: Rows = index
+    priced: Callable[[Usage, str], Usage] = lambda usage, _: usage
     tasks: TaskPool = field(default_factory=TaskPool)
 
 

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
+import msgspec
+
+from talaria.agents.attempts import Attempts
 from talaria.agents.calls import settle_calls
 from talaria.agents.decide import CallModel, decide
 from talaria.agents.open_run import OpenRun
@@ -12,10 +15,19 @@ from talaria.agents.room import Room
 from talaria.agents.tool_step import run_tools
 from talaria.core.errors import ModelError, OutputInvalid, QuotaExceeded, TalariaError
 from talaria.core.messages import AssistantMessage, Message, Reasoning, Text, ToolCall, ToolMessage
-from talaria.core.usage import Usage
 from talaria.journal.entries import AgentSaid, ApprovalResolved, ModelFinished, StepFinished
 from talaria.journal.history import normalise
-from talaria.ports.model import Answer, Downgraded, Finish, ModelRequest, Prompt, ToolSpec
+from talaria.ports.model import (
+    Answer,
+    Downgraded,
+    Finish,
+    ModelRequest,
+    Prompt,
+    ReasoningDelta,
+    Restart,
+    TextDelta,
+    ToolSpec,
+)
 
 
 class Left(BaseException):
@@ -135,27 +147,31 @@ class OwnTurn:
             self._calls |= {call.id: call for call in message.calls}
 
     async def _within_quota(self, request: ModelRequest, told: list[str]) -> Answer:
-        """A model's answer; where a quota has no room for it, the run ends."""
-        room, answer = Room(self.session.quota), None
+        """A model's answer, with what all attempts took; where a quota has no room for one, the run ends."""
+        room = Room(self.session.quota)
         request = room.capped(request)
+        attempts, answer = Attempts(self.session.means, request), None
         try:
             await room.take(request)
+            answer = await self._answer(request, room, attempts, told)
+            return msgspec.structs.replace(answer, usage=attempts.took(answer))
         except QuotaExceeded as error:
             self.session.over_quota(error)
             self.is_left = True
             raise Left from error
-        try:
-            answer = await self._answer(request, told)
-            return answer
         finally:
-            await room.settle(Usage() if answer is None else answer.usage)
+            await room.settle(attempts.took(answer))
 
-    async def _answer(self, request: ModelRequest, told: list[str]) -> Answer:
+    async def _answer(self, request: ModelRequest, room: Room, attempts: Attempts, told: list[str]) -> Answer:
         async with aclosing(self.session.means.model.stream(request)) as stream:
             async for items in stream:
+                attempts.said += [each for each in items if isinstance(each, (TextDelta, ReasoningDelta))]
                 match items[-1]:
                     case Answer() as answer:
                         return answer
+                    case Restart():
+                        await room.take(request)
+                        attempts.again()
                     case Downgraded(sentence):
                         self.session.tell_downgraded(sentence, told)
                     case _:

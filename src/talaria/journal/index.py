@@ -173,9 +173,9 @@ def _audited(state: SessionState, entry: Audited) -> Put:
 
 
 def audit_row(path: str, scope: str, seq: int, at: int, row: AuditRow) -> Put:
-    """The index row of a decision in a session."""
+    """The index row of a decision in a session. Where one is deleted and begun anew, seqs are too, but no run."""
     row = msgspec.structs.replace(row, session=path)
-    return Put(AUDIT, f"{path}#{seq}", "", scope, at, _encode(row))
+    return Put(AUDIT, f"{path}#{row.run}/{seq}", "", scope, at, _encode(row))
 
 
 def usage_rows(state: SessionState, run: RunState) -> list[Put]:

@@ -11,7 +11,7 @@ from talaria.journal.spending import UsageRow
 from talaria.ports.counters import Counters, Full, Take
 from talaria.ports.model import ModelRequest
 from talaria.ports.profile import Profile
-from talaria.quotas.prompt_size import prompt_tokens
+from talaria.quotas.prompt_size import request_tokens
 from talaria.quotas.refusal import UNREADABLE, no_price, no_room
 from talaria.quotas.rules import Limit, Rules, What
 from talaria.quotas.windows import Windows
@@ -161,7 +161,7 @@ class RunQuota:
         """
         if not self._models:
             return Hold(self._quotas.counters)
-        asked, answered = prompt_tokens(request.prompt), request.max_tokens or 0
+        asked, answered = request_tokens(request), request.max_tokens or 0
         amounts: Mapping[str, float] = {"tokens": asked + answered, "cost": self._cost(request.model, asked, answered)}
         return await self._quotas.take((limit, amounts[limit.budget.what]) for limit in self._models)
 

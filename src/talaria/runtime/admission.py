@@ -11,7 +11,7 @@ from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import too_short
 from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
-from talaria.journal.index import WAKE
+from talaria.journal.index import WAKE, AuditRow
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
 from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
@@ -66,7 +66,7 @@ class Admission:
         principal = speaker(principal, request.user_id)
         agent = self._catalog.agent(request.agent)
         if not agent.admits(principal):
-            await self._audit.record(principal, "agent.permission", "deny", subject=agent.name, rule="agent.roles")
+            await self._audit.refused(principal, AuditRow("agent.permission", "deny", agent.name, "agent.roles"))
             raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have{_or_name(request)}")
         body = self._body(request, principal, agent)
         run_id = run_id or new_id("run")

@@ -14,6 +14,7 @@ from talaria.ports.store import Store
 LOGINS = 100
 """Refused logins that are recorded one by one in an hour; of more, their number is: a flood must not fill a disk."""
 HOUR = 3600_000
+MINUTE = 60_000
 
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger("talaria.audit")
@@ -30,20 +31,25 @@ class Audit:
         self._recorded = 0
         self._uncounted = 0
 
-    async def record(self, principal: Principal, action: str, outcome: str, *, key: str = "", **about: str) -> None:
+    async def record(self, principal: Principal, action: str, outcome: str, **about: str) -> None:
         """Record a decision about a principal; `about` are members of journal.index.AuditRow.
 
-        `key`: of decisions with the same one the last is kept, so that whoever asks again and again fills no disk.
         What cannot be written is in the log: a refusal stays a refusal all the same.
         """
-        row = AuditRow(action, outcome, **about)
+        await self._write(
+            new_id("audit"), scope_of(principal.tenant, principal.user), AuditRow(action, outcome, **about)
+        )
+
+    async def refused(self, principal: Principal, row: AuditRow) -> None:
+        """Record that a request was refused; once a minute for each user and subject, as for logins."""
         scope = scope_of(principal.tenant, principal.user)
+        await self._write(f"{row.action}/{scope}/{row.subject}/{self._clock.now() // MINUTE}", scope, row)
+
+    async def _write(self, name: str, scope: str, row: AuditRow) -> None:
         try:
-            await self._store.index.put(
-                [Put(AUDIT, key or new_id("audit"), "", scope, self._clock.now(), _encode(row))]
-            )
+            await self._store.index.put([Put(AUDIT, name, "", scope, self._clock.now(), _encode(row))])
         except JournalError as error:
-            _log.error("audit_not_written", action=action, outcome=outcome, why=error.message, **about)
+            _log.error("audit_not_written", why=error.message, **msgspec.structs.asdict(row))
 
     async def login_refused(self, why: str) -> None:
         """Record that somebody was not let in, unless very many were not."""

@@ -31,7 +31,7 @@ from talaria.runtime.owner import Owner
 from talaria.runtime.plan import Plan
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
-from talaria.runtime.routes import model_labels
+from talaria.runtime.routes import model_labels, pricing
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.stores import open_store
 from talaria.runtime.usage_report import UsageReport
@@ -117,6 +117,7 @@ async def build(plan: Plan) -> Parts:
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
+        priced=pricing(plan.routes),
     )
     grants = plan.grants(kit.secrets)
     labels = model_labels(plan.routes)

@@ -8,8 +8,8 @@ import structlog
 from talaria.core.errors import QuotaExceeded, TalariaError
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.journal.index import AuditRow
 from talaria.quotas.quotas import Quotas
-from talaria.quotas.windows import MINUTE
 from talaria.runtime.kit import Kit
 
 _log = structlog.get_logger("talaria.quotas")
@@ -26,7 +26,6 @@ class QuotaDoor:
 
     def __init__(self, kit: Kit, quotas: Quotas | None) -> None:
         self._audit = kit.audit
-        self._clock = kit.clock
         self._quotas = quotas
 
     @asynccontextmanager
@@ -43,7 +42,9 @@ class QuotaDoor:
         try:
             hold = await self._quotas.of(key.tenant, agent, key.user).admit()
         except QuotaExceeded as error:
-            await self._record(key, error)
+            _log.info("quota_refused", tenant=key.tenant, user=key.user, quota=error.quota)
+            row = AuditRow("quota", "refused", error.quota, detail=error.message)
+            await self._audit.refused(Principal(key.tenant, key.user), row)
             raise
         try:
             yield room
@@ -52,10 +53,3 @@ class QuotaDoor:
             raise  # after a cancellation nobody knows whether there is a turn: the room stays taken
         if not room.is_used:
             await hold.give_back()
-
-    async def _record(self, key: SessionKey, error: QuotaExceeded) -> None:
-        """Once a user, quota and minute."""
-        _log.info("quota_refused", tenant=key.tenant, user=key.user, quota=error.quota)
-        name = f"quota/{key.scope}/{error.quota}/{self._clock.now() // MINUTE}"
-        who = Principal(key.tenant, key.user)
-        await self._audit.record(who, "quota", "refused", key=name, subject=error.quota, detail=error.message)

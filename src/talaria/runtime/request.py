@@ -13,6 +13,7 @@ from talaria.core.text import valid_text
 
 MAX_QUERY = 1024 * 1024
 Secret = Annotated[str, Field(max_length=8192)]
+Label = Annotated[str, Field(max_length=256)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
 LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments")
@@ -63,9 +64,9 @@ class ChatRequest(Body):
     on_disconnect: Literal["continue", "cancel"] = "continue"
     idempotency_key: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     output_schema: dict[str, Any] | None = None
-    labels: Annotated[dict[str, str], Field(max_length=32)] = {}
+    labels: Annotated[dict[Label, Label], Field(max_length=32)] = {}
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, lt=2**31)] | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.core.usage import Usage
+from talaria.models.accounting import priced
 from talaria.models.families import Profiles
 from talaria.models.routes import Route, find_route
 from talaria.runtime.settings import ModelSettings
@@ -46,6 +48,18 @@ def model_labels(routes: Sequence[Route]) -> Callable[[str], ModelLabels]:
         return ModelLabels(route.prefix or "*", "" if price is None else price.currency)
 
     return labels
+
+
+def pricing(routes: Sequence[Route]) -> Callable[[Usage, str], Usage]:
+    """Return what adds to usage what it costs with a model, as far as prices are known."""
+
+    def priced_as(usage: Usage, model: str) -> Usage:
+        try:
+            return priced(usage, find_route(routes, model).profile_of(model).price)
+        except InvalidRequest:
+            return usage
+
+    return priced_as
 
 
 def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Usage, as the wire shows it: sums over days, by whatever is asked for."""
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
@@ -14,6 +15,7 @@ from talaria.journal.index import USAGE
 from talaria.journal.spending import Spent
 from talaria.ports.journal import Put
 from talaria.quotas.windows import day_start
+from talaria.runtime.index_rows import AT_ONCE
 from talaria.runtime.kit import Kit
 from talaria.runtime.usage_rows import DAYS, rows_between, summed_until, usage_row
 from talaria.tools.nearest import suggestion
@@ -22,7 +24,7 @@ READER = "usage:read"
 """The role that sees the usage of its whole tenant."""
 NAMES = ("tenant", "user", "agent", "model", "day")
 LABEL = "label:"
-DEFAULT_DAYS, MOST_DAYS, MOST_GROUPS = 30, 3_660, 10_000
+DEFAULT_DAYS, MOST_DAYS, MOST_GROUPS, MOST_NAMES = 30, 3_660, 10_000, 16
 UNKNOWN = "unknown"
 """The currency of a model whose route is gone."""
 _DATE = re.compile(r"2\d{3}-\d\d-\d\d")
@@ -54,13 +56,18 @@ class UsageReport:
         Raises:
             InvalidRequest: there is no such grouping, or the dates are none.
         """
+        if len(by) > MOST_NAMES:
+            raise _wrong("by", f"usage is grouped by at most {MOST_NAMES} names")
         for name in by:
             if name not in NAMES and not (name.startswith(LABEL) and name != LABEL):
                 known = [*NAMES, f"{LABEL}NAME"]
                 raise _wrong("by", f"usage cannot be grouped by '{name[:80]}'{suggestion(name, known)}")
         begin, end = self._days(first, last)
         sums: dict[Group, _Sum] = {}
-        for put in await self._rows(principal.scope(READER), self._at(begin), self._at(end + timedelta(days=1))):
+        rows = await self._rows(principal.scope(READER), self._at(begin), self._at(end + timedelta(days=1)))
+        for number, put in enumerate(rows):
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)  # runs go on while a large tenant is summed up
             self._add(sums, put, by)
             if len(sums) > MOST_GROUPS:
                 raise _wrong("by", f"more than {MOST_GROUPS:,} groups; take fewer days, or group by less")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 import structlog
 
-from talaria.journal.index import USAGE
+from talaria.journal.index import RUN, RUN_NOW, USAGE, WAKE
 from talaria.journal.spending import UsageRow, add
 from talaria.ports.journal import Drop, Put
 from talaria.quotas.windows import day_start, window
@@ -16,6 +16,7 @@ from talaria.runtime.usage_rows import DAYS, SUMMED, rows_between, summed_until,
 
 EVERY = 3600.0
 """Seconds between two sweeps."""
+EVERY_RUN = 1_000_000
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _log = structlog.get_logger("talaria.usage")
 
@@ -39,15 +40,25 @@ class UsageSums:
 
     async def sweep(self) -> None:
         """Sum up all days that are due."""
-        yesterday = datetime.fromtimestamp(self._clock.now() / 1000, self._clock.zone) - timedelta(days=1)
-        due = day_start(yesterday, self._clock.zone)
-        summed = await summed_until(self._index)
+        due, summed = await self._due(), await summed_until(self._index)
         await self._drop(summed)
         while oldest := await self._index.due(USAGE, due - 1, 1):
             first, end = window("day", oldest[0].at, self._clock.zone)
-            await self._sum(max(first, summed), min(end, due))
-            summed = min(end, due)
+            end = min(end, due)
+            if end > summed:  # else a run has just written once more what was summed up
+                await self._sum(max(first, summed), end)
+                summed = end
             await self._drop(summed)
+
+    async def _due(self) -> int:
+        """Up to when days are complete. Of runs at work the index has only the beginning: their days have to wait."""
+        now = datetime.fromtimestamp(self._clock.now() / 1000, self._clock.zone)
+        due = day_start(now - timedelta(days=1), self._clock.zone)
+        for wake in await self._index.due(WAKE, RUN_NOW, EVERY_RUN):
+            row = await self._index.get(RUN, wake.data.decode())
+            if row is not None:
+                due = min(due, window("day", row.at, self._clock.zone)[0])
+        return due
 
     async def _sum(self, first: int, end: int) -> None:
         sums: dict[tuple[str, bytes], UsageRow] = {}
