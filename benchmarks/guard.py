@@ -14,7 +14,7 @@ from talaria.core.messages import ToolCall
 from talaria.core.redaction import Redactor
 from talaria.core.untrusted import marks
 from talaria.journal.state import CallState
-from talaria.runtime.sealing import make_seals
+from talaria.runtime.sealing import Seals
 from talaria.telemetry.metrics import Metrics
 from talaria.tools.breaker import Breakers
 from talaria.tools.chain import CallContext, CallRun, Proceed, Stage, ToolOutcome, fold
@@ -72,7 +72,7 @@ def rounds(count: int, times: int) -> dict[str, list[float]]:
         "fenced": ((breaker, fence), outside),
         "mask": ((mask,), inside),
     }
-    seals = make_seals(["a key for the benchmark"])
+    seals = Seals(["a key for the benchmark"])
     measured: dict[str, list[float]] = {name: [] for name in (*stages, "seal", "marks")}
     for _ in range(count):
         for name, (some, which) in stages.items():

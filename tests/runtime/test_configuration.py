@@ -10,10 +10,10 @@ import pytest
 
 from talaria import Agent, Runtime, tool
 from talaria.core.errors import ConfigurationError, InvalidRequest
-from talaria.runtime.build import plan
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.configure import read_settings
+from talaria.runtime.plan import make_plan
 from talaria.runtime.routes import make_routes
 from talaria.runtime.settings import Settings
 from talaria.testing.clock import FakeClock
@@ -145,7 +145,7 @@ def test_agents_and_tools_come_from_plugins_and_the_configuration(monkeypatch: p
 )
 def test_a_name_that_matches_nothing_is_an_error_at_the_start(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        plan(read_settings(config, {}), None, None, [], [look], [])
+        make_plan(read_settings(config, {}), None, None, [], [look], [])
     assert re.search(message, refused.value.message), refused.value.message
 
 

@@ -11,7 +11,7 @@ from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import Audited
 from talaria.journal.index import SEALED
 from talaria.runtime.configure import read_settings
-from talaria.runtime.sealing import make_seals
+from talaria.runtime.sealing import Seals
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.runtime.world import ME, SESSION, World, end_of, world
 
@@ -107,7 +107,7 @@ async def test_a_request_that_was_not_admitted_leaves_nothing(store: str) -> Non
 
 
 def test_a_seal_holds_for_one_run_of_one_tenant_and_any_change_breaks_it() -> None:
-    seals = make_seals([KEY])
+    seals = Seals([KEY])
     data = seals.seal({"apiKey": SECRET}, "run_1", "acme")
     assert data is not None
     assert seals.open(data, "run_1", "acme") == {"apiKey": SECRET}
@@ -116,9 +116,9 @@ def test_a_seal_holds_for_one_run_of_one_tenant_and_any_change_breaks_it() -> No
         assert seals.open(data, run, tenant) is None
     for broken in (b"", b"\x01", data[:-1], data[:20] + bytes([data[20] ^ 1]) + data[21:], b"\x02" + data[1:]):
         assert seals.open(broken, "run_1", "acme") is None
-    assert make_seals([OTHER]).open(data, "run_1", "acme") is None
-    assert make_seals([OTHER, KEY]).open(data, "run_1", "acme") == {"apiKey": SECRET}
-    assert make_seals([]).seal({"a": "b"}, "r", "t") is None
+    assert Seals([OTHER]).open(data, "run_1", "acme") is None
+    assert Seals([OTHER, KEY]).open(data, "run_1", "acme") == {"apiKey": SECRET}
+    assert Seals([]).seal({"a": "b"}, "r", "t") is None
 
 
 def test_a_key_that_is_too_short_is_refused_and_no_key_is_ever_shown() -> None:

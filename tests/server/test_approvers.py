@@ -203,3 +203,12 @@ async def test_people_are_shown_what_runs_and_not_a_name_that_stands_there_twice
     ):
         (call,) = (await stream.until("approval_request")).data["toolCalls"]
         assert call["arguments"] == '{"order_id":"42","amount":1000}'
+
+
+@pytest.mark.parametrize(
+    ("denied", "listed"), [("source:user", ["AskUser"]), ("source:builtin", ["refund", "look_up"])]
+)
+async def test_the_question_tool_is_part_of_the_harness_for_rules(denied: str, listed: list[str]) -> None:
+    async with open_shop(Shop(), {}, policy={"rules": [{"deny": denied}]}) as served:
+        views = (await served.client.get("/ai-api/tools", **by("ann"))).json["tools"]
+    assert [each["name"] for each in views] == listed

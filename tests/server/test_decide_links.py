@@ -222,11 +222,11 @@ async def test_the_page_shows_the_whole_call_and_what_is_not_seen_in_it() -> Non
     assert not {"\u202e", "\U000e0041"} & set(text)
 
 
-@pytest.mark.parametrize("now", [None, {"user": "ann"}, {"user": "bob", "roles": ["boss"]}])
+@pytest.mark.parametrize("now", [None, {"user": "ann", "roles": ["chief"]}, {"user": "bob", "roles": ["boss"]}])
 async def test_a_link_ends_when_its_approver_is_none_any_more(tmp_path: Path, now: dict[str, Any] | None) -> None:
     store = f"sqlite:///{tmp_path / 't.db'}"
     ann: dict[str, Any] = {"user": "ann", "roles": ["boss"]}
-    rest: dict[str, Any] = {"approval": {"approvers": ["boss"]}}
+    rest: dict[str, Any] = {"approval": {"approvers": ["boss", "chief"]}}
     keys = [{"key": "0123456789abcdef", "user": "ann", "roles": ["boss"]}]
     rest["auth"] = {"kind": "keys", "keys": keys}
     async with linked(store=store, approver=ann, config={"approval": {"approvers": ["boss"]}}) as here:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 import structlog
@@ -78,7 +78,6 @@ class Means:
     argument_health: ArgumentHealth
     breakers: Breakers
     metrics: Metrics
-    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
     recorder: Recorder | None = None
     quotas: Quotas | None = None
     rows: Rows = index
@@ -144,11 +143,6 @@ class OpenRun:
     def breakers(self) -> Breakers:
         """See CallRun."""
         return self.means.breakers
-
-    @property
-    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
-        """See CallRun."""
-        return self.means.after_untrusted
 
     @property
     def run(self) -> RunState:

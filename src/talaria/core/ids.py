@@ -34,12 +34,23 @@ class SessionKey(msgspec.Struct, frozen=True, gc=False):
     @property
     def scope(self) -> str:
         """Tenant and user as one string: what listings are limited to."""
-        return f"{_quote(self.tenant)}/{_quote(self.user)}"
+        return scope_of(self.tenant, self.user)
 
     @staticmethod
     def parse(path: str) -> "SessionKey":
         """The inverse of `path`."""
         return SessionKey(*(unquote(part) for part in path.split("/")))
+
+
+def scope_of(tenant: str, user: str = "") -> str:
+    """The scope of a user in listings; without one that of the tenant, with which those of all its users begin."""
+    return f"{_quote(tenant)}/{_quote(user)}"
+
+
+def read_scope(scope: str) -> tuple[str, str]:
+    """The tenant and the user of a scope."""
+    tenant, _, user = scope.partition("/")
+    return unquote(tenant), unquote(user)
 
 
 def _quote(part: str) -> str:

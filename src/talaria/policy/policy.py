@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from talaria.core.principal import Principal
 from talaria.policy.conditions import Facts
 from talaria.policy.rules import Rule, Verdict, judge
 from talaria.policy.selection import Selection, Subject
 
+AfterUntrusted = Literal["ask", "allow", "deny"]
 BYPASS = "approval:bypass"
 """The role with which a request may do without approvals."""
+NO_BYPASS = f"bypassApproval takes the role '{BYPASS}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +20,15 @@ class RunPolicy:
     """What holds for the calls of one run; tools are looked up by name.
 
     `denied`: those that its principal may never call. `asks_for`: those that the configuration asks a person about.
-    `approvers`: the roles that decide; empty: the run's own user does.
-    `not_requester`: that user never does.
+    `approvers`: the roles that decide; empty: the run's own user does. `not_requester`: that user never does.
+    `after_untrusted`: what happens to calls with outside effects once content of outside origin is in the session.
     """
 
     denied: frozenset[str] = frozenset()
     asks_for: frozenset[str] = frozenset()
     approvers: frozenset[str] = frozenset()
     not_requester: bool = False
+    after_untrusted: AfterUntrusted = "ask"
     rules: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict[str, tuple[Rule, ...]])
     about: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What conditions know of the principal and the agent."""
@@ -41,12 +44,13 @@ class RunPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy of a deployment: its rules in order, the tools that it asks a person about, and who decides."""
+    """The policy of a deployment: its rules in order; the rest is as in RunPolicy."""
 
     rules: tuple[Rule, ...] = ()
     asks_for: Selection = field(default_factory=Selection)
     approvers: frozenset[str] = frozenset()
     not_requester: bool = False
+    after_untrusted: AfterUntrusted = "ask"
 
     def of_run(self, tools: Sequence[Subject], principal: Principal, agent: str) -> RunPolicy:
         """What of it holds for the calls of a run."""
@@ -58,6 +62,7 @@ class Policy:
             asks_for=frozenset(tool.name for tool in tools if tool in self.asks_for),
             approvers=self.approvers,
             not_requester=self.not_requester,
+            after_untrusted=self.after_untrusted,
             rules=ruled,
             about={"principal": who, "agent": agent},
         )

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from talaria.core.ids import SessionKey
+from talaria.core.ids import scope_of
 from talaria.quotas.windows import Per
 
 What = Literal["requests", "tokens", "cost", "calls"]
@@ -52,7 +52,7 @@ class Rules(msgspec.Struct, frozen=True):
         return (
             *_limits("tenants", tenant, self.tenants, tenant),
             *_limits("agents", agent, self.agents, agent),
-            *_limits("users", user, self.users, SessionKey(tenant, user, "-", "-").scope),
+            *_limits("users", user, self.users, scope_of(tenant, user)),
         )
 
     def of_tool(self, name: str) -> tuple[Limit, ...]:

@@ -13,7 +13,7 @@ from talaria.core.redaction import too_short
 from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.index import WAKE, AuditRow
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
-from talaria.policy.policy import BYPASS
+from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
@@ -175,7 +175,7 @@ class Admission:
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
         if request.bypass_approval and BYPASS not in principal.roles:
-            _log.warning("bypass_ignored", user=principal.user, advice=f"bypassApproval takes the role '{BYPASS}'")
+            _log.warning("bypass_ignored", user=principal.user, advice=NO_BYPASS)
         return TurnBody(
             query=request.query,
             principal=principal,

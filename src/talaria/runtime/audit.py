@@ -4,7 +4,7 @@ import msgspec
 import structlog
 
 from talaria.core.errors import JournalError
-from talaria.core.ids import SessionKey, new_id
+from talaria.core.ids import new_id, scope_of
 from talaria.core.principal import Principal
 from talaria.journal.index import AUDIT, AuditRow
 from talaria.ports.clock import Clock
@@ -36,11 +36,13 @@ class Audit:
 
         What cannot be written is in the log: a refusal stays a refusal all the same.
         """
-        await self._write(new_id("audit"), _scope(principal), AuditRow(action, outcome, **about))
+        await self._write(
+            new_id("audit"), scope_of(principal.tenant, principal.user), AuditRow(action, outcome, **about)
+        )
 
     async def refused(self, principal: Principal, row: AuditRow) -> None:
         """Record that a request was refused; once a minute for each user and subject, as for logins."""
-        scope = _scope(principal)
+        scope = scope_of(principal.tenant, principal.user)
         await self._write(f"{row.action}/{scope}/{row.subject}/{self._clock.now() // MINUTE}", scope, row)
 
     async def _write(self, name: str, scope: str, row: AuditRow) -> None:
@@ -61,7 +63,3 @@ class Audit:
             return
         self._recorded += 1
         await self.record(self._nobody, "login", "refused", detail=why)
-
-
-def _scope(principal: Principal) -> str:
-    return SessionKey(principal.tenant, principal.user, "-", "-").scope

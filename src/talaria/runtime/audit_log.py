@@ -7,17 +7,17 @@ from typing import Any
 import msgspec
 
 from talaria.core.errors import Forbidden
-from talaria.core.ids import SessionKey
+from talaria.core.ids import SessionKey, read_scope, scope_of
 from talaria.core.principal import Principal
 from talaria.journal.index import AUDIT, AuditRow
 from talaria.journal.views import iso_time
 from talaria.ports.journal import Put
+from talaria.runtime.index_rows import AT_ONCE, all_rows
 from talaria.runtime.kit import Kit
 from talaria.runtime.listing import read_cursor, write_cursor
 
 READER = "audit:read"
 """The role that sees the whole tenant."""
-AT_ONCE = 1_000
 LOOK = 20_000
 """How many rows one page looks through at most."""
 
@@ -72,27 +72,23 @@ class AuditLog:
         rows = self._rows(_scope(principal, wanted), wanted)
         return (_view(row) async for row in rows if _is_wanted(row, wanted))
 
-    async def _rows(
+    def _rows(
         self, scope: str, wanted: Wanted, before: tuple[int, str] | None = None, at_once: int = AT_ONCE
     ) -> AsyncIterator[Put]:
         if wanted.before is not None:
             before = min(before or (wanted.before, ""), (wanted.before, ""))
-        while rows := await self._index.find(AUDIT, scope, before=before, limit=at_once):
-            for row in rows:
-                if row.at < wanted.since:
-                    return
-                yield row
-            before = (rows[-1].at, rows[-1].key)
+        return all_rows(self._index, AUDIT, scope, since=wanted.since, before=before, at_once=at_once)
 
 
 def _scope(principal: Principal, wanted: Wanted) -> str:
     """What the principal may see of what is wanted."""
-    user = wanted.user
-    if not (principal.everyone or READER in principal.roles):
-        if user not in ("", principal.user):
-            raise Forbidden(f"to see what concerns other users you need the role {READER}")
-        user = principal.user
-    return SessionKey(principal.tenant, user, "-", "-").scope  # without a user it ends in "/": the whole tenant
+    visible = principal.scope(READER)
+    if not wanted.user:
+        return visible
+    scope = scope_of(principal.tenant, wanted.user)
+    if visible not in (scope, scope_of(principal.tenant)):
+        raise Forbidden(f"to see what concerns other users you need the role {READER}")
+    return scope
 
 
 def _is_wanted(row: Put, wanted: Wanted) -> bool:
@@ -104,8 +100,8 @@ def _is_wanted(row: Put, wanted: Wanted) -> bool:
 
 def _view(row: Put) -> dict[str, Any]:
     """A decision as the wire shows it; what is empty is left out."""
-    data, whose = _row(row.data), SessionKey.parse(f"{row.scope}/-/-")
-    view = {"action": data.action, "outcome": data.outcome, "at": iso_time(row.at), "userId": whose.user}
+    data, (_, user) = _row(row.data), read_scope(row.scope)
+    view = {"action": data.action, "outcome": data.outcome, "at": iso_time(row.at), "userId": user}
     view |= {"subject": data.subject, "rule": data.rule, "by": data.by, "detail": data.detail}
     view |= {"sessionId": SessionKey.parse(data.session).session if data.session else "", "runId": data.run}
     view["toolCallId"] = data.call_id

@@ -5,48 +5,34 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Means
-from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
 from talaria.models.call_limits import CallLimits
-from talaria.models.dialects import make_dialect
 from talaria.models.gateway import Gateway
-from talaria.models.routes import Route
 from talaria.notify.outbox import Outbox
-from talaria.notify.target import Target
-from talaria.policy.policy import Policy
-from talaria.ports.clock import Clock
-from talaria.ports.model import Dialect, Model, Transport
-from talaria.quotas.rules import Rules
+from talaria.ports.model import Transport
 from talaria.runtime.admission import Admission
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
-from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
-from talaria.runtime.clock import SystemClock
 from talaria.runtime.deletion import Deletion
 from talaria.runtime.desk import Desk
 from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import Expiry
-from talaria.runtime.grants import CatalogGrants
 from talaria.runtime.kit import Kit
 from talaria.runtime.links import Links
 from talaria.runtime.lookup import Lookup
-from talaria.runtime.notifier import Notifier, make_targets
+from talaria.runtime.notifier import Notifier
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
-from talaria.runtime.policy import make_policy
-from talaria.runtime.quota_rules import make_rules
+from talaria.runtime.plan import Plan
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
-from talaria.runtime.routes import check_models, make_routes, model_labels, pricing
-from talaria.runtime.sealing import Seals, make_seals
+from talaria.runtime.routes import model_labels, pricing
 from talaria.runtime.secrets import Secrets
-from talaria.runtime.settings import Settings
 from talaria.runtime.stores import open_store
 from talaria.runtime.usage_report import UsageReport
 from talaria.runtime.usage_sums import UsageSums
@@ -55,11 +41,8 @@ from talaria.telemetry.metrics import Metrics
 from talaria.telemetry.transcripts import Transcripts
 from talaria.tools.breaker import Breakers
 from talaria.tools.chain import fold
-from talaria.tools.consent import CONSENT
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
-from talaria.tools.own_stages import OwnStage
-from talaria.tools.recall import recall_tool
 from talaria.tools.threads import ThreadPool
 
 
@@ -104,56 +87,6 @@ class Parts:
         await self.kit.store.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What can be made without an event loop: everything that reads files or imports modules."""
-
-    settings: Settings
-    clock: Clock
-    catalog: Catalog
-    policy: Policy
-    grants: Callable[[Secrets], CatalogGrants]
-    model: Model | None
-    routes: list[Route]
-    dialects: dict[str, Dialect]
-    quotas: Rules | None
-    targets: list[Target]
-    seals: Seals
-
-
-def plan(
-    settings: Settings,
-    model: Model | None,
-    clock: Clock | None,
-    agents: Sequence[AgentSpec],
-    tools: Sequence[object],
-    stages: Sequence[OwnStage],
-) -> Plan:
-    """Read what the configuration names.
-
-    Raises:
-        ConfigurationError: something that the configuration names is not there.
-    """
-    catalog = load_catalog(settings, agents, tools, stages)
-    if model is None:
-        named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
-        check_models(settings.models, named | {"defaultModel": settings.default_model})
-    routes = make_routes(settings.models)
-    harness = _harness(settings)
-    builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
-    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
-
-    def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, policy, builtin)
-
-    dialects = {route.prefix: make_dialect(route) for route in routes}
-    names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]
-    targets = make_targets(settings.notify, names, settings.approval.approvers)
-    clock = clock or SystemClock(settings.server.timezone)
-    rules, seals = make_rules(settings.quotas, catalog), make_seals(settings.secrets.keys)
-    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)
-
-
 async def build(plan: Plan) -> Parts:
     """Open adapters and join them to the parts.
 
@@ -180,7 +113,6 @@ async def build(plan: Plan) -> Parts:
         chain=fold(chain_with(plan.catalog.stages)),
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
-        after_untrusted=settings.policy.after_untrusted,
         metrics=kit.metrics,
         recorder=transcripts,
         quotas=quotas,
@@ -225,7 +157,7 @@ async def build(plan: Plan) -> Parts:
         lookup=lookup,
         audit_log=AuditLog(kit),
         deletion=Deletion(kit, engine, lookup, transcripts),
-        retention=Retention(kit, engine, lookup, transcripts),
+        retention=Retention(kit, engine, transcripts),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
@@ -257,12 +189,3 @@ def make_transport() -> Transport:
     from talaria.models.http import AioHttpTransport  # noqa: PLC0415 - its library takes 0.2 s to import
 
     return AioHttpTransport()
-
-
-def _harness(settings: Settings) -> str:
-    if settings.prompt.file is None:
-        return HARNESS_PROMPT
-    try:
-        return Path(settings.prompt.file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"prompt.file: cannot read '{settings.prompt.file}': {error}") from error

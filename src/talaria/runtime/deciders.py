@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from talaria.core.errors import Forbidden
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
-from talaria.runtime.settings import ApprovalSettings
+from talaria.runtime.policy_settings import ApprovalSettings
 
 
 class Deciders:

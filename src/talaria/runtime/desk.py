@@ -8,7 +8,6 @@ import msgspec
 from talaria.core.errors import Conflict, InvalidRequest, NotFound
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
-from talaria.core.redaction import Redactor
 from talaria.core.text import valid_text
 from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter, read_decision
@@ -74,8 +73,8 @@ class Desk:
         if row is None and letter is not None:
             await self._lookup.place(Principal(key.tenant, key.user), letter.run)  # it may have expired since
         run = asked.run if asked is not None else letter.run if letter is not None else ""
-        secrets = await self._secrets.of_run(run, key.tenant) or {}
-        body = self._body(principal, decision, asked, Redactor(secrets).mask)
+        redactor = await self._secrets.redactor(run, key.tenant)
+        body = self._body(principal, decision, asked, redactor.mask)
         if letter is None:
             assert asked is not None
             letter = await self._ask_inbox(asked, where, decision.request_id, body)

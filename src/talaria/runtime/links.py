@@ -8,7 +8,6 @@ import msgspec
 from talaria.core.errors import NotFound
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
-from talaria.core.redaction import Redactor
 from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.notify.notice import Asked, visible
 from talaria.ports.journal import Drop, Put
@@ -63,7 +62,7 @@ class Links:
         if row is None or row.at <= self._clock.now() or await self._store.inbox.get(request_id) is not None:
             return None
         data = _approval(row.data)
-        redactor = Redactor(await self._secrets.of_run(data.run, SessionKey.parse(row.session).tenant) or {})
+        redactor = await self._secrets.redactor(data.run, SessionKey.parse(row.session).tenant)
         return Asked(data.call_id, data.name, visible(redactor.mask(data.arguments)), data.expires_at)
 
     async def make(self, expires_at: int, link: LinkRow, key: SessionKey) -> str:

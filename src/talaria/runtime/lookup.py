@@ -1,6 +1,6 @@
 """Looking things up: runs, sessions, open questions, event streams; all within what a principal may see."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -21,12 +21,12 @@ from talaria.live.frames import Frame
 from talaria.ports.journal import Put
 from talaria.runtime.deciders import Deciders
 from talaria.runtime.expiry import Expiry
+from talaria.runtime.index_rows import AT_ONCE, all_rows
 from talaria.runtime.kit import Kit
 from talaria.runtime.listing import is_match, one_each, read_cursor, session_row, session_view, whole, write_cursor
 from talaria.runtime.results import RunResult, result_of
 
 PAGE = 50
-AT_ONCE = 1_000
 LOOK = 20_000
 """How many sessions one page looks through at most."""
 
@@ -140,8 +140,7 @@ class Lookup:
     async def approvals(self, principal: Principal) -> list[dict[str, Any]]:
         """The open questions that this principal may decide, soonest deadline first."""
         deciders = self._deciders
-        all_users = Principal(principal.tenant, principal.user, everyone=True)
-        scope = self._scope(all_users if deciders.role(principal.roles) else principal)
+        scope = principal.scope(deciders.role(principal.roles))
 
         def is_theirs(row: Put) -> bool:
             for_user = msgspec.json.decode(row.data, type=ApprovalRow).reason == QUESTION
@@ -150,19 +149,8 @@ class Lookup:
         return await self._questions(scope, is_theirs)
 
     async def _questions(self, scope: str, is_wanted: Callable[[Put], bool]) -> list[dict[str, Any]]:
-        rows = [row async for row in self.rows(APPROVAL, scope) if is_wanted(row)]
+        rows = [row async for row in all_rows(self._store.index, APPROVAL, scope) if is_wanted(row)]
         return [_approval_view(row) for row in reversed(rows)]
-
-    async def rows(
-        self, kind: str, scope: str, before: tuple[int, str] | None = None, at_once: int = AT_ONCE
-    ) -> AsyncIterator[Put]:
-        """All index rows of a kind in a scope, newest first, read `at_once` together."""
-        while rows := await self._store.index.find(kind, scope, before=before, limit=at_once):
-            for row in rows:
-                yield row
-            if len(rows) < at_once:
-                return
-            before = (rows[-1].at, rows[-1].key)
 
     # Sessions
 
@@ -178,10 +166,11 @@ class Lookup:
             InvalidRequest: the cursor is not one that a page returned.
         """
         before = read_cursor(cursor) if cursor else None
-        scope, words = self._scope(principal), search.casefold().split()
+        scope, words = principal.scope(), search.casefold().split()
         awake = await self._awake(scope)
         found, seen, page = list[Put](), 0, dict[str, Any]()
-        async for row in self.rows(SESSION, scope, before, AT_ONCE if words else limit + 1):
+        at_once = AT_ONCE if words else limit + 1
+        async for row in all_rows(self._store.index, SESSION, scope, before=before, at_once=at_once):
             seen += 1
             if is_match(row, words) and (row.key in awake or not self._is_old(row)):
                 if len(found) == limit:
@@ -195,7 +184,7 @@ class Lookup:
 
     async def _awake(self, scope: str) -> set[str]:
         """The sessions that cannot expire now, because a run in them is not over."""
-        return {row.key async for row in self.rows(WAKE, scope)} if self._expiry.is_on else set()
+        return {row.key async for row in all_rows(self._store.index, WAKE, scope)} if self._expiry.is_on else set()
 
     def _is_old(self, row: Put) -> bool:
         return self._expiry.is_over(session_row(row.data).created, row.at, self._clock.now())
@@ -243,7 +232,7 @@ class Lookup:
         """The rows of sessions of this id, and of their turns without memory."""
         found = list[Put]()
         for kind in (SESSION, TURN):
-            async for row in self.rows(kind, self._scope(principal)):
+            async for row in all_rows(self._store.index, kind, principal.scope()):
                 key = SessionKey.parse(row.key)
                 if key.session == session_id and assistant in (None, key.assistant):
                     found.append(row)
@@ -269,11 +258,6 @@ class Lookup:
             view["activeRun"] = state.active.id
         questions = await self._questions(key.scope, lambda row: whole(SessionKey.parse(row.session)) == key)
         return view | ({"approvals": questions} if questions else {})
-
-    @staticmethod
-    def _scope(principal: Principal) -> str:
-        scope = SessionKey(principal.tenant, principal.user, "-", "-").scope
-        return scope.rsplit("/", 1)[0] + "/" if principal.everyone else scope
 
 
 def _asks(row: Put) -> str:

@@ -10,14 +10,12 @@ from talaria.notify.courier import Courier
 from talaria.notify.notice import Notice, NoticeRow
 from talaria.notify.outbox import told
 from talaria.notify.target import Approver, Target
-from talaria.ports.journal import Index
 from talaria.ports.model import Transport
+from talaria.runtime.index_rows import count_rows
 from talaria.runtime.kit import Kit
 from talaria.runtime.links import LinkRow, Links
 from talaria.runtime.notify_settings import NotifySettings
 from talaria.tools.nearest import suggestion
-
-AT_ONCE = 1_000
 
 
 class Notifier:
@@ -39,7 +37,7 @@ class Notifier:
 
     async def waiting(self) -> dict[int, int]:
         """How many deliveries wait, by the number of their target."""
-        return {each.target.number: await _count(self._index, each.target.kind) for each in self.couriers}
+        return {each.target.number: await count_rows(self._index, each.target.kind) for each in self.couriers}
 
     async def close(self) -> None:
         """Close all connections."""
@@ -104,11 +102,3 @@ def _decider(target: Target, row: NoticeRow, key: SessionKey) -> Principal:
     if approver is not None:
         return Principal(key.tenant, approver.user, approver.roles)
     return Principal(key.tenant, key.user, row.roles)
-
-
-async def _count(index: Index, kind: str) -> int:
-    count, before = 0, None
-    while rows := await index.find(kind, before=before, limit=AT_ONCE):
-        count += len(rows)
-        before = (rows[-1].at, rows[-1].key)
-    return count

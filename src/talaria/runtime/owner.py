@@ -23,13 +23,12 @@ from talaria.journal.session import SessionWriter
 from talaria.journal.state import RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.live.hub import Hub
-from talaria.policy.policy import BYPASS
+from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Journal
 from talaria.ports.model import ToolSpec
 from talaria.runtime.expiry import Expiry
 
-NO_BYPASS = f"bypassApproval takes the role '{BYPASS}'"
 _log = structlog.get_logger("talaria.owner")
 
 

@@ -1,14 +1,15 @@
 """The policy that the settings ask for: what it names is there, and its conditions compile."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from talaria.core.errors import ConfigurationError
 from talaria.policy.conditions import Condition
 from talaria.policy.policy import Policy
 from talaria.policy.rules import Effect, Rule, in_order
-from talaria.policy.selection import GROUP, SOURCE, SOURCES, Selection, Subject, select
-from talaria.runtime.settings import RuleSettings, Settings
-from talaria.tools.nearest import suggestion
+from talaria.policy.selection import Subject, select
+from talaria.runtime.policy_settings import RuleSettings
+from talaria.runtime.selections import check_selection
+from talaria.runtime.settings import Settings
 
 
 def make_policy(settings: Settings, tools: Sequence[Subject]) -> Policy:
@@ -20,15 +21,16 @@ def make_policy(settings: Settings, tools: Sequence[Subject]) -> Policy:
     approval = settings.approval
     required = select(approval.required_tools)
     if "required_tools" in approval.model_fields_set:  # the shipped default may name tools that are not there
-        _check("approval.requiredTools", required, tools)
+        check_selection("approval.requiredTools", required, tools)
     rules = [_rule(f"policy.rules[{at}]", each, tools) for at, each in enumerate(settings.policy.rules)]
-    return Policy(in_order(rules), required, frozenset(approval.approvers), approval.not_requester)
+    approvers, after = frozenset(approval.approvers), settings.policy.after_untrusted
+    return Policy(in_order(rules), required, approvers, approval.not_requester, after)
 
 
 def _rule(where: str, rule: RuleSettings, tools: Sequence[Subject]) -> Rule:
     effect, names = _said(rule)
     chosen = select(each for text in names.split(",") if (each := text.strip()))
-    _check(f"{where}.{effect}", chosen, tools)
+    check_selection(f"{where}.{effect}", chosen, tools)
     try:
         condition = None if rule.when is None else Condition(rule.when)
     except ConfigurationError as error:
@@ -40,17 +42,3 @@ def _said(rule: RuleSettings) -> tuple[Effect, str]:
     if rule.deny is not None:
         return "deny", rule.deny
     return ("ask", rule.ask) if rule.ask is not None else ("allow", rule.allow or "")
-
-
-def _check(where: str, chosen: Selection, tools: Sequence[Subject]) -> None:
-    """A misspelt name would leave a tool unguarded."""
-    for term in chosen.lost(tools):
-        raise ConfigurationError(f"{where}: no tool named '{term}'{suggestion(term, _names(term, tools))}")
-
-
-def _names(term: str, tools: Iterable[Subject]) -> list[str]:
-    if term.startswith(GROUP):
-        return sorted({GROUP + tool.group for tool in tools if tool.group})
-    if term.startswith(SOURCE):
-        return [SOURCE + each for each in SOURCES]
-    return [tool.name for tool in tools]

@@ -1,19 +1,16 @@
 """The rules of the quotas, out of the settings: every name in them must be that of something there is."""
 
-from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from talaria.core.errors import ConfigurationError
+from talaria.policy.selection import Subject, select
 from talaria.quotas.rules import ALL, Budget, Budgets, Rules, What
 from talaria.quotas.windows import Per
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog
-from talaria.runtime.settings import CallBudget, QuotaSettings
+from talaria.runtime.quota_settings import CallBudget, QuotaSettings
+from talaria.runtime.selections import check_selection
 from talaria.tools.nearest import suggestion
-from talaria.tools.registry import GROUP, Registry
-
-FROM_OUTSIDE = "mcp__"
-"""Patterns that begin like this may be for tools that come later."""
 
 
 def make_rules(settings: QuotaSettings, catalog: Catalog) -> Rules | None:
@@ -24,7 +21,7 @@ def make_rules(settings: QuotaSettings, catalog: Catalog) -> Rules | None:
     """
     _check_agents(settings, catalog)
     entries = _budgets(settings.tools)
-    tools = _tools(entries, catalog.registry)
+    tools = _tools(entries, catalog.registry.tools)
     rules = Rules(
         _budgets(settings.tenants),
         _budgets(settings.agents),
@@ -57,22 +54,15 @@ def _check_agents(settings: QuotaSettings, catalog: Catalog) -> None:
             raise ConfigurationError(f"quotas.agents: no agent named '{name}'{suggestion(name, names)}")
 
 
-def _tools(entries: Mapping[str, Budgets], registry: Registry) -> dict[str, dict[str, Budgets]]:
+def _tools(entries: Mapping[str, Budgets], tools: Sequence[Subject]) -> dict[str, dict[str, Budgets]]:
     """The entries that hold for each tool: "*" only where no other does."""
     found: dict[str, dict[str, Budgets]] = {}
     for entry, budgets in entries.items():
-        for name in _named(entry, registry) if entry != ALL else ():
-            found.setdefault(name, {})[entry] = budgets
+        if entry == ALL:
+            continue
+        chosen = select([entry])
+        check_selection("quotas.tools", chosen, tools)
+        for tool in tools:
+            if tool in chosen:
+                found.setdefault(tool.name, {})[entry] = budgets
     return found
-
-
-def _named(entry: str, registry: Registry) -> list[str]:
-    """The tools that an entry names."""
-    groups = {GROUP + group: names for group, names in registry.groups.items()}
-    if entry in groups:
-        return list(groups[entry])
-    names = [name for name in registry.names if fnmatchcase(name, entry)]
-    if not names and not (entry.startswith(FROM_OUTSIDE) and entry.endswith(ALL)):
-        known = [*registry.names, *groups]
-        raise ConfigurationError(f"quotas.tools: no tool is named by '{entry}'{suggestion(entry, known)}")
-    return names

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from talaria.core.errors import InvalidRequest, JournalError
-from talaria.core.ids import SessionKey
+from talaria.core.ids import SessionKey, read_scope
 from talaria.journal.index import RUN_NOW, USAGE, WAKE, usage_rows
 from talaria.journal.letters import read_turn
 from talaria.journal.session import load_state
@@ -18,7 +18,7 @@ from talaria.quotas.quotas import Quotas
 from talaria.quotas.rules import Rules
 from talaria.quotas.windows import Windows
 from talaria.runtime.kit import Kit
-from talaria.runtime.usage_rows import rows_between, usage_row, whose
+from talaria.runtime.usage_rows import rows_between, usage_row
 from talaria.stores.memory.counters import MemoryCounters
 
 EVERY = 1_000_000
@@ -47,9 +47,9 @@ async def _count_what_was(quotas: Quotas, store: Store) -> None:
     going_on = {row.key: row for row in await _going_on(store)}
     async for put in rows_between(store.index, USAGE, None, today, None):
         if put.key not in going_on:
-            await quotas.count(*whose(put), put.at, usage_row(put.data))
+            await quotas.count(*read_scope(put.scope), put.at, usage_row(put.data))
     for put in going_on.values():
-        await quotas.count(*whose(put), put.at, usage_row(put.data))
+        await quotas.count(*read_scope(put.scope), put.at, usage_row(put.data))
     for session in await store.inbox.waiting():
         for letter in await store.inbox.pending(session):
             if letter.kind == "turn":

@@ -7,8 +7,8 @@ from talaria.journal.index import AUDIT, SESSION, TURN, WAKE
 from talaria.ports.journal import Drop, Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import milliseconds
+from talaria.runtime.index_rows import all_rows
 from talaria.runtime.kit import Kit
-from talaria.runtime.lookup import Lookup
 from talaria.telemetry.transcripts import Transcripts
 
 EVERY = 60.0
@@ -26,11 +26,10 @@ _log = structlog.get_logger("talaria.retention")
 class Retention:
     """Deletes what is old enough. A session with a run that is not over stays, however old it is."""
 
-    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None) -> None:
+    def __init__(self, kit: Kit, engine: Engine, transcripts: Transcripts | None) -> None:
         self._store = kit.store
         self._clock = kit.clock
         self._engine = engine
-        self._lookup = lookup
         self._transcripts = transcripts
         self._age = milliseconds(kit.settings.sessions.retention)
         self._audit_age = milliseconds(kit.settings.audit.retention)
@@ -90,10 +89,10 @@ class Retention:
     async def _is_in_use(self, row: Put, until: int) -> bool:
         """Whether a run of the session is not over, or one of its turns without memory is younger."""
         inside = f"{row.key}/"
-        awake = [wake.key async for wake in self._lookup.rows(WAKE, row.scope)]
+        awake = [wake.key async for wake in all_rows(self._store.index, WAKE, row.scope)]
         if any(key == row.key or key.startswith(inside) for key in awake + await self._store.inbox.waiting()):
             return True
-        async for turn in self._lookup.rows(TURN, row.scope):
+        async for turn in all_rows(self._store.index, TURN, row.scope):
             if turn.at <= until:
                 break
             if turn.key.startswith(inside):

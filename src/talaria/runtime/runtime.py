@@ -46,13 +46,13 @@ class Runtime:
         model: Model | None = None,
         clock: Clock | None = None,
     ) -> None:
-        from talaria.runtime.build import plan  # noqa: PLC0415 - see above
         from talaria.runtime.configure import read_settings  # noqa: PLC0415
+        from talaria.runtime.plan import make_plan  # noqa: PLC0415 - see above
         from talaria.telemetry.logs import log_warnings  # noqa: PLC0415
 
         self.settings: Settings = read_settings(config)
         log_warnings(self.settings.telemetry.logs)
-        self._plan = plan(self.settings, model, clock, agents, tools, stages)
+        self._plan = make_plan(self.settings, model, clock, agents, tools, stages)
         self._parts: Parts | None = None
 
     @property

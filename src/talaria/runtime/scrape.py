@@ -4,11 +4,9 @@ from prometheus_client.metrics_core import GaugeMetricFamily, HistogramMetricFam
 
 from talaria.core.histogram import Histogram
 from talaria.journal.index import APPROVAL
-from talaria.ports.journal import Index
 from talaria.runtime.build import Parts
+from talaria.runtime.index_rows import count_rows
 from talaria.telemetry.entry_counts import add_histogram
-
-AT_ONCE = 1_000
 
 
 async def scrape(parts: Parts, streams: int) -> bytes:
@@ -21,19 +19,11 @@ async def scrape(parts: Parts, streams: int) -> bytes:
         _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
         _gauge("streams_open", "Event streams that clients have open", streams),
         _breakers(parts.breakers.open_by_key()),
-        _gauge("approvals_open", "Questions that wait for a person", await _open_approvals(parts.kit.store.index)),
+        _gauge("approvals_open", "Questions that wait for a person", await count_rows(parts.kit.store.index, APPROVAL)),
         _waiting(waiting),
         _histogram("journal_commit_seconds", "Time of the store's commits", commits.seconds),
         _histogram("journal_commit_operations", "Operations that one commit made durable", commits.operations),
     )
-
-
-async def _open_approvals(index: Index) -> int:
-    count, before = 0, None
-    while rows := await index.find(APPROVAL, before=before, limit=AT_ONCE):
-        count += len(rows)
-        before = (rows[-1].at, rows[-1].key)
-    return count
 
 
 def _waiting(by_target: dict[int, int]) -> Metric:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,45 +17,24 @@ SALT = b"talaria secrets 1"
 _decode = msgspec.json.Decoder(dict[str, str]).decode
 
 
-class Seals(Protocol):
-    """Makes and breaks seals. `run` and `tenant` are sealed in: what belongs to another run does not open."""
+class Seals:
+    """AES-256-GCM under keys that scrypt (RFC 7914) makes of the configured ones; the first seals, all open.
+
+    `run` and `tenant` are sealed in: what belongs to another run does not open.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._ciphers = [_cipher(key) for key in keys]
 
     def seal(self, secrets: Mapping[str, str], run: str, tenant: str) -> bytes | None:
         """Return the sealed secrets, or None where there is no key."""
-        ...
-
-    def open(self, sealed: bytes, run: str, tenant: str) -> dict[str, str] | None:
-        """Return the secrets, or None if no key opens this."""
-        ...
-
-
-class Keyless:
-    """Without a key nothing is kept."""
-
-    def seal(self, secrets: Mapping[str, str], run: str, tenant: str) -> bytes | None:
-        """See Seals."""
-        return None
-
-    def open(self, sealed: bytes, run: str, tenant: str) -> dict[str, str] | None:
-        """See Seals."""
-        return None
-
-
-class AesSeals:
-    """AES-256-GCM under keys that scrypt (RFC 7914) makes of the configured ones; the first seals, all open."""
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - only with a key
-
-        self._ciphers = [AESGCM(_derived(key)) for key in keys]
-
-    def seal(self, secrets: Mapping[str, str], run: str, tenant: str) -> bytes | None:
-        """See Seals."""
+        if not self._ciphers:
+            return None
         nonce, said = os.urandom(NONCE), msgspec.json.encode(dict(secrets))
         return VERSION + nonce + self._ciphers[0].encrypt(nonce, said, _about(run, tenant))
 
     def open(self, sealed: bytes, run: str, tenant: str) -> dict[str, str] | None:
-        """See Seals."""
+        """Return the secrets, or None if no key opens this."""
         if sealed[:1] != VERSION or len(sealed) <= 1 + NONCE:
             return None
         nonce, rest = sealed[1 : 1 + NONCE], sealed[1 + NONCE :]
@@ -66,13 +45,10 @@ class AesSeals:
         return None
 
 
-def make_seals(keys: Sequence[str]) -> Seals:
-    """Return what seals with these keys, if there are any."""
-    return AesSeals(keys) if keys else Keyless()
+def _cipher(key: str) -> "AESGCM":
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - only with a key
 
-
-def _derived(key: str) -> bytes:
-    return hashlib.scrypt(key.encode(), salt=SALT, n=2**14, r=8, p=1, dklen=32)
+    return AESGCM(hashlib.scrypt(key.encode(), salt=SALT, n=2**14, r=8, p=1, dklen=32))
 
 
 def _about(run: str, tenant: str) -> bytes:

@@ -6,6 +6,7 @@ import structlog
 
 from talaria.core.errors import SecretsLost
 from talaria.core.ids import SessionKey
+from talaria.core.redaction import Redactor
 from talaria.journal.entries import TurnStarted
 from talaria.journal.index import SEALED
 from talaria.ports.journal import Index, Put
@@ -63,6 +64,10 @@ class Secrets:
             return None
         self.keep(run_id, secrets)
         return secrets
+
+    async def redactor(self, run_id: str, tenant: str) -> Redactor:
+        """Return what masks a run's secrets, as far as they can be read."""
+        return Redactor(await self.of_run(run_id, tenant) or {})
 
     def drop(self, run_id: str) -> None:
         """The run is over."""

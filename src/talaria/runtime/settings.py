@@ -3,12 +3,14 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.runtime.auth_settings import AuthSettings
 from talaria.runtime.notify_settings import NotifySettings
-from talaria.runtime.section import Count, Identity, Positive, Role, Section
+from talaria.runtime.policy_settings import ApprovalSettings, PolicySettings
+from talaria.runtime.quota_settings import QuotaSettings
+from talaria.runtime.section import Count, Identity, Positive, Section
 
 SHORTEST_KEY = 16
 
@@ -119,54 +121,6 @@ class AgentSettings(Section):
     roles: list[Identity] = []
 
 
-class ApprovalSettings(Section):
-    """Tools whose calls a person must agree to, how many seconds they have, and who that may be.
-
-    `approvers`: roles; empty: the run's own user. `notRequester`: never the run's own user, whatever their roles.
-    """
-
-    required_tools: list[str] = ["Write", "Edit", "Bash"]
-    timeout: Positive = 300
-    approvers: list[Role] = []
-    not_requester: bool = False
-
-    @model_validator(mode="after")
-    def _somebody_may(self) -> "ApprovalSettings":
-        if self.not_requester and not self.approvers:
-            raise ValueError("notRequester leaves nobody who may decide; name roles in approvers")
-        return self
-
-
-class RuleSettings(Section):
-    """What of some tools is allowed, asked for or denied: one of the three names them.
-
-    `roles`: for whoever has one of them; None: for everybody. `when`: a condition in CEL.
-    """
-
-    allow: str | None = None
-    ask: str | None = None
-    deny: str | None = None
-    roles: Annotated[list[Role], Field(min_length=1)] | None = None
-    when: Annotated[str, Field(min_length=1)] | None = None
-
-    @model_validator(mode="after")
-    def _has_one_effect(self) -> "RuleSettings":
-        said = [each for each in (self.allow, self.ask, self.deny) if each is not None]
-        if len(said) != 1 or not said[0].strip(", "):
-            raise ValueError("a rule has one of allow, ask and deny, which names tools")
-        return self
-
-
-class PolicySettings(Section):
-    """Rules; deny goes before ask, ask before allow. Where none matches, the tool's own declaration holds.
-
-    `afterUntrusted`: what happens to calls with outside effects once content of outside origin is in the session.
-    """
-
-    rules: list[RuleSettings] = []
-    after_untrusted: Literal["ask", "allow", "deny"] = "ask"
-
-
 class LimitSettings(Section):
     """What one run may take. Times in seconds, results in characters; `recall` offers the rest of shortened ones."""
 
@@ -206,42 +160,6 @@ class SecretsSettings(Section):
     def keys(self) -> tuple[str, ...]:
         """The keys there are."""
         return tuple(each for each in ([self.key] if isinstance(self.key, str) else self.key) if each)
-
-
-class CallBudget(Section):
-    """How many tool calls there may be in a minute, an hour, a day."""
-
-    calls_per_minute: Count | None = None
-    calls_per_hour: Count | None = None
-    calls_per_day: Count | None = None
-
-
-class UseBudget(CallBudget):
-    """How much may be used in a minute, an hour, a day. Cost is in the currency of the prices."""
-
-    requests_per_minute: Count | None = None
-    requests_per_hour: Count | None = None
-    requests_per_day: Count | None = None
-    tokens_per_minute: Count | None = None
-    tokens_per_hour: Count | None = None
-    tokens_per_day: Count | None = None
-    cost_per_minute: Positive | None = None
-    cost_per_hour: Positive | None = None
-    cost_per_day: Positive | None = None
-
-
-class QuotaSettings(Section):
-    """How much tenants, agents, users and tools may use; "*" is each one that has no entry of its own.
-
-    `tools`: names, groups (`group:files`) and patterns (`mcp__*`). `answerTokens`: the longest answer of a model call
-    without maxTokens, where a quota counts tokens or cost.
-    """
-
-    tenants: dict[str, UseBudget] = {}
-    agents: dict[str, UseBudget] = {}
-    users: dict[str, UseBudget] = {}
-    tools: dict[str, CallBudget] = {}
-    answer_tokens: Count = 8192
 
 
 class SessionSettings(Section):

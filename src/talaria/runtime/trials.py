@@ -8,8 +8,9 @@ from talaria.core.errors import ConfigurationError
 from talaria.models.routes import Route, find_route
 from talaria.models.trial import Trial, try_model
 from talaria.ports.model import Transport
-from talaria.runtime.build import Plan, make_transport, plan
+from talaria.runtime.build import make_transport
 from talaria.runtime.offers import named_models
+from talaria.runtime.plan import Plan, make_plan
 from talaria.runtime.settings import Settings
 
 _WHOLE = re.compile(r".*\d.*[A-Za-z0-9]|.*\d")
@@ -22,7 +23,7 @@ async def try_models(settings: Settings, names: Sequence[str] = ()) -> list[Tria
         ConfigurationError: the configuration is wrong, or has no models.
         InvalidRequest: a name has no route.
     """
-    planned = plan(settings, None, None, (), (), ())
+    planned = make_plan(settings, None, None, (), (), ())
     if not planned.routes:
         raise ConfigurationError("models: there is no route to try; add one")
     asked = [(find_route(planned.routes, name), name) for name in names] or _pairs(planned)

@@ -9,17 +9,18 @@ from typing import Any
 import msgspec
 
 from talaria.core.errors import InvalidRequest
-from talaria.core.ids import SessionKey
+from talaria.core.ids import read_scope
 from talaria.core.principal import Principal
 from talaria.journal.index import USAGE
 from talaria.journal.spending import Spent
 from talaria.ports.journal import Put
 from talaria.quotas.windows import day_start
+from talaria.runtime.index_rows import AT_ONCE
 from talaria.runtime.kit import Kit
-from talaria.runtime.usage_rows import AT_ONCE, DAYS, rows_between, summed_until, usage_row, whose
+from talaria.runtime.usage_rows import DAYS, rows_between, summed_until, usage_row
 from talaria.tools.nearest import suggestion
 
-READ = "usage:read"
+READER = "usage:read"
 """The role that sees the usage of its whole tenant."""
 NAMES = ("tenant", "user", "agent", "model", "day")
 LABEL = "label:"
@@ -63,7 +64,7 @@ class UsageReport:
                 raise _wrong("by", f"usage cannot be grouped by '{name[:80]}'{suggestion(name, known)}")
         begin, end = self._days(first, last)
         sums: dict[Group, _Sum] = {}
-        rows = await self._rows(_scope(principal), self._at(begin), self._at(end + timedelta(days=1)))
+        rows = await self._rows(principal.scope(READER), self._at(begin), self._at(end + timedelta(days=1)))
         for number, put in enumerate(rows):
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)  # runs go on while a large tenant is summed up
@@ -85,7 +86,7 @@ class UsageReport:
 
     def _add(self, sums: dict[Group, _Sum], put: Put, by: Sequence[str]) -> None:
         row = usage_row(put.data)
-        tenant, user = whose(put)
+        tenant, user = read_scope(put.scope)
         day = datetime.fromtimestamp(put.at / 1000, self._clock.zone).date().isoformat()
         known = {"tenant": tenant, "user": user, "agent": row.agent, "day": day}
         known |= {LABEL + name: value for name, value in row.labels.items()}
@@ -115,12 +116,6 @@ class UsageReport:
 
     def _at(self, day: date) -> int:
         return day_start(datetime(day.year, day.month, day.day, tzinfo=self._clock.zone), self._clock.zone)
-
-
-def _scope(principal: Principal) -> str:
-    own = SessionKey(principal.tenant, principal.user, "-", "-").scope
-    sees_all = principal.everyone or READ in principal.roles
-    return own[: own.index("/") + 1] if sees_all else own
 
 
 def _date(field: str, text: str | None) -> date | None:

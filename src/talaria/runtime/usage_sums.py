@@ -10,8 +10,9 @@ from talaria.journal.index import RUN, RUN_NOW, USAGE, WAKE
 from talaria.journal.spending import UsageRow, add
 from talaria.ports.journal import Drop, Put
 from talaria.quotas.windows import day_start, window
+from talaria.runtime.index_rows import AT_ONCE
 from talaria.runtime.kit import Kit
-from talaria.runtime.usage_rows import AT_ONCE, DAYS, SUMMED, rows_between, summed_until, usage_row
+from talaria.runtime.usage_rows import DAYS, SUMMED, rows_between, summed_until, usage_row
 
 EVERY = 3600.0
 """Seconds between two sweeps."""

@@ -1,7 +1,7 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -95,11 +95,6 @@ class CallRun(Protocol):
     @property
     def breakers(self) -> Breakers:
         """Which tools are left alone because their calls kept failing."""
-        ...
-
-    @property
-    def after_untrusted(self) -> Literal["ask", "allow", "deny"]:
-        """What happens to calls with outside effects once content of outside origin is in the session."""
         ...
 
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
@@ -197,6 +192,11 @@ class CallContext:
     def idempotency_key(self) -> str:
         """The same for every attempt at this call, restarts included."""
         return f"{self.run.run.id}/{self.call.call.id}"
+
+    def audit(self, action: str, outcome: str, *, subject: str = "", rule: str = "", detail: str = "") -> None:
+        """Record a decision about this call; see journal.entries.Audited. `subject`: the tool, unless it is named."""
+        name, call_id = subject or self.tool.name, self.call.call.id
+        self.run.audit(action, outcome, subject=name, call_id=call_id, rule=rule, detail=detail)
 
 
 def _nothing() -> None: ...

@@ -46,7 +46,7 @@ class Tool(Generic[P, R]):
     a method is not bound, and `origin` (the tool as its class has it) once it is.
 
     Raises:
-        ToolInvalid: the name, the schema or an option is wrong, or not available yet.
+        ToolInvalid: the name, the schema or an option is wrong.
     """
 
     name: str

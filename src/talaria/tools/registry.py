@@ -6,12 +6,12 @@ from typing import Any
 import structlog
 
 from talaria.core.errors import InvalidRequest, NotFound
+from talaria.policy.selection import GROUP
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.methods import check_bound
 from talaria.tools.nearest import hint, listed
 
-GROUP = "group:"
 MANY = 15
 REMEMBERED = 100
 """Selections: agents ask for the same tools in every turn."""

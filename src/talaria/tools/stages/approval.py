@@ -50,10 +50,10 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
         context.run.ask(call, reason, context.shown)
         raise Suspended
     if context.run.run.turn.bypass and reason != "untrusted" and context.tool is not CONSENT:  # that is an agent's own
-        _audit(context, "hitl.bypassed", "bypassed", reason)
+        context.audit("hitl.bypassed", "bypassed", rule=context.rule, detail=reason)
         return await proceed(context)
     if context.asks:
-        _audit(context, "tool.permission", "ask", reason)
+        context.audit("tool.permission", "ask", rule=context.rule, detail=reason)
     context.run.ask(call, reason, context.shown)
     raise Suspended
 
@@ -85,18 +85,12 @@ def _after_untrusted(context: CallContext) -> Literal["", "deny", "untrusted"]:
 
     Consent that was remembered does not count: it was given to a model that nobody outside had spoken to.
     """
-    run, tool = context.run, context.tool
-    if not run.state.untrusted or not tool.acts_outside or run.after_untrusted == "allow":
+    run, tool, said = context.run, context.tool, context.run.policy.after_untrusted
+    if not run.state.untrusted or not tool.acts_outside or said == "allow":
         return ""
-    run.audit(
-        "untrusted",
-        run.after_untrusted,
-        subject=tool.name,
-        call_id=context.call.call.id,
-        rule="policy.afterUntrusted",
-        detail="content of outside origin is in the session",
-    )
-    return "deny" if run.after_untrusted == "deny" else "untrusted"
+    detail = "content of outside origin is in the session"
+    context.audit("untrusted", said, rule="policy.afterUntrusted", detail=detail)
+    return "deny" if said == "deny" else "untrusted"
 
 
 def _reason(context: CallContext) -> str:
@@ -130,8 +124,3 @@ def _is_remembered(context: CallContext) -> bool:
     if policy.not_requester and agreed.by == user:
         return False
     return not policy.approvers or agreed.role in policy.approvers
-
-
-def _audit(context: CallContext, action: str, outcome: str, reason: str) -> None:
-    name, call_id = context.tool.name, context.call.call.id
-    context.run.audit(action, outcome, subject=name, call_id=call_id, rule=context.rule, detail=reason)

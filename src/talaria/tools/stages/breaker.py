@@ -25,18 +25,11 @@ async def breaker(context: CallContext, proceed: Proceed) -> ToolOutcome:
         good = True if done.outcome == "ok" else False if _is_failure(done) else None
     finally:
         if breakers.leave(key, good, is_probe=is_probe):
-            _opened(context, key)
+            _log.warning("breaker_opened", tool=key, failures=breakers.threshold)
+            context.audit("breaker", "open", detail=f"{breakers.threshold} calls in a row failed")
     return done
 
 
 def _is_failure(done: ToolOutcome) -> bool:
     """It raised, ran out of time or was lost; a tool that ends the run or refuses its arguments is in order."""
     return done.stop is None and (done.may_retry or done.outcome == "unknown")
-
-
-def _opened(context: CallContext, key: str) -> None:
-    times = context.run.breakers.threshold
-    _log.warning("breaker_opened", tool=key, failures=times)
-    context.run.audit(
-        "breaker", "open", subject=key, call_id=context.call.call.id, detail=f"{times} calls in a row failed"
-    )

@@ -24,7 +24,5 @@ async def fence(context: CallContext, proceed: Proceed) -> ToolOutcome:
     context.untrusted = True
     found = marks(done.text)
     if found:
-        run.audit(
-            "untrusted", "marked", subject=tool.name, call_id=context.call.call.id, detail=f"result: {', '.join(found)}"
-        )
+        context.audit("untrusted", "marked", detail=f"result: {', '.join(found)}")
     return msgspec.structs.replace(done, text=fenced(done.text, tool.name, secrets.token_hex(8), found))

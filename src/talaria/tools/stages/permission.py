@@ -52,6 +52,4 @@ def _refused(context: CallContext, why: str, problem: str = "") -> ToolOutcome:
 
 
 def _audit(context: CallContext, outcome: str, detail: str) -> None:
-    detail = context.run.redactor.mask(detail)
-    name, call_id = context.tool.name, context.call.call.id
-    context.run.audit("tool.permission", outcome, subject=name, call_id=call_id, rule=context.rule, detail=detail)
+    context.audit("tool.permission", outcome, rule=context.rule, detail=context.run.redactor.mask(detail))

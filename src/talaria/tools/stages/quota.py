@@ -12,7 +12,7 @@ async def quota(context: CallContext, proceed: Proceed) -> ToolOutcome:
     try:
         hold = await run.quota.take_call(context.tool.name)
     except QuotaExceeded as error:
-        run.audit("quota", "refused", subject=error.quota, call_id=call.call.id, detail=error.message)
+        context.audit("quota", "refused", subject=error.quota, detail=error.message)
         return ToolOutcome(f"Not run: {error.message}. Go on without it, or answer with what you have.", "refused")
     try:
         return await proceed(context)
