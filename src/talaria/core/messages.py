@@ -77,7 +77,7 @@ class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag="assistant", o
     @property
     def text(self) -> str:
         """The answer: all text parts joined."""
-        return "".join(part.text for part in self.parts if isinstance(part, Text))
+        return "".join([part.text for part in self.parts if isinstance(part, Text)])
 
     @property
     def reasoning(self) -> str:
@@ -87,6 +87,9 @@ class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag="assistant", o
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls, in the model's order."""
+        if len(self.parts) == 1:  # as most messages are; this is asked for often
+            (part,) = self.parts
+            return (part,) if isinstance(part, ToolCall) else ()
         return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
 

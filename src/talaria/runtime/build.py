@@ -43,6 +43,7 @@ from talaria.tools.breaker import Breakers
 from talaria.tools.chain import fold
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.own_chain import chain_with
+from talaria.tools.stages.quota import quota
 from talaria.tools.threads import ThreadPool
 
 
@@ -110,7 +111,7 @@ async def build(plan: Plan) -> Parts:
         store=store,
         model=model,
         threads=threads,
-        chain=fold(chain_with(plan.catalog.stages)),
+        chain=fold([each for each in chain_with(plan.catalog.stages) if each is not quota or quotas is not None]),
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
         metrics=kit.metrics,

@@ -33,7 +33,7 @@ async def _call(context: CallContext, outlet: CallOutlet) -> ToolOutcome:
             return await call_in_child(context, outlet)
         body = partial(tool.call, context.values, _tool_context(context, outlet))
         value = body() if tool.is_async else await context.run.on_thread(body)
-        if inspect.isawaitable(value):
+        if not isinstance(value, str) and inspect.isawaitable(value):
             value = await context.run.in_task(value)
         return ToolOutcome(result_text(value, says_nothing=tool.says_nothing))
     except StopRun as stop:
