@@ -14,6 +14,7 @@ from talaria.telemetry.metrics import Metrics
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from talaria.tools.breaker import Breakers
+from talaria.tools.errors import ToolInvalid
 from tests.runtime.world import World, soon, world
 
 BREAKER = {"threshold": 3, "cooldown": 30}
@@ -172,3 +173,37 @@ def test_a_clock_that_steps_back_holds_nobody_up() -> None:
     breakers.leave("a", False, is_probe=False)
     now[0] = 0
     assert breakers.enter("a") == 0
+
+
+async def test_tools_of_one_outside_server_share_its_breaker() -> None:
+    called: list[str] = []
+
+    @tool(breaker="billing")
+    async def charge() -> str:
+        """Charge a card."""
+        called.append("charge")
+        raise ConnectionError("billing is down")
+
+    @tool(breaker="billing")
+    async def invoice() -> str:
+        """Write an invoice."""
+        called.append("invoice")
+        return "written"
+
+    @tool
+    async def billing() -> str:
+        """Open the page on billing."""
+        return "a page"
+
+    model = ScriptedModel(*[Call("charge")] * 2, Call("invoice"), Call("billing"), Say("Done."))
+    async with world(model, tools=[charge, invoice, billing], breaker={"threshold": 2, "cooldown": 30}) as here:
+        await here.ask()
+        texts = [each["content"] for each in await here.messages() if each["role"] == "tool"]
+    assert called == ["charge", "charge"]
+    assert texts[2].startswith("Not run: 'server:billing' kept failing")
+    assert texts[3] == "a page"
+
+
+def test_a_server_has_a_name() -> None:
+    with pytest.raises(ToolInvalid, match="not ''"):
+        opened(Service(), breaker="")

@@ -39,7 +39,8 @@ class Tool(Generic[P, R]):
     repeated call with the same key does no harm. `side_effects`: False where any repetition is safe. `outside`, None
     like side_effects: effects beyond the sandbox. `untrusted`: results come from outside. `parallel`, None for only
     without side effects. `timeout`: seconds, all attempts together. `retries`: attempts after one that failed, only
-    where a repetition does no harm. `breaker`: False where a failed call says nothing about the next.
+    where a repetition does no harm. `breaker`: False where a failed call says nothing about the next;
+    the name of the outside server where several tools go through one, and fail together.
     `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`: characters. `aliases`: other
     words for the values of enums, by parameter. `says_nothing`: it never returns anything. `source`: where it comes
     from, for the policy's rules. `binding` is set by `@tool`, `receiver` (the name of a method's own parameter) while
@@ -64,7 +65,7 @@ class Tool(Generic[P, R]):
     parallel: bool | None = None
     timeout: float | None = None
     retries: int = 0
-    breaker: bool = True
+    breaker: bool | str = True
     unknown_outcome: Literal["tell", "ask"] = "tell"
     isolate: Literal["process"] | None = None
     result_limit: int | None = None
@@ -193,6 +194,8 @@ def _check_face(tool: Tool[..., Any]) -> None:
 def _check_options(tool: Tool[..., Any]) -> None:
     if tool.isolate is not None:
         _check_isolation(tool)
+    if tool.breaker == "":
+        raise ToolInvalid(f"tool '{tool.name}': breaker is True, False or the name of an outside server, not ''")
     if not 0 <= tool.retries <= MOST_RETRIES:
         raise ToolInvalid(f"tool '{tool.name}': retries is 0 to {MOST_RETRIES}, not {tool.retries!r}")
     if tool.retries and not tool.may_be_repeated:

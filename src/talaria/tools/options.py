@@ -19,7 +19,7 @@ class ToolOptions(TypedDict, total=False):
     parallel: bool | None
     timeout: float | None
     retries: int
-    breaker: bool
+    breaker: bool | str
     unknown_outcome: Literal["tell", "ask"]
     isolate: Literal["process"] | None
     result_limit: int | None

@@ -1,4 +1,4 @@
-"""Breaker: a tool that keeps failing is not called for a while."""
+"""Breaker: a tool, or an outside server, that keeps failing is not called for a while."""
 
 import structlog
 
@@ -12,7 +12,7 @@ async def breaker(context: CallContext, proceed: Proceed) -> ToolOutcome:
     tool, breakers = context.tool, context.run.breakers
     if not tool.breaker or breakers.threshold is None:
         return await proceed(context)
-    key = tool.name
+    key = tool.name if tool.breaker is True else f"server:{tool.breaker}"
     wait = breakers.enter(key)
     if wait:
         return ToolOutcome(
