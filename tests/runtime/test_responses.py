@@ -1,5 +1,6 @@
 """A conversation over the Responses dialect: what its model thought goes back as it came, also after a restart."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -36,25 +37,29 @@ LOOKS = spoken(
 SAYS = spoken(*saying(DONE, "Do", "ne."), ended("completed", [DONE]))
 
 
-async def ask(server: ModelServer, folder: Path, query: str) -> list[tuple[str, str | None]]:
-    """Ask in a runtime of its own; return the pieces of reasoning and text that its client got."""
+async def ask(server: ModelServer, folder: Path, query: str) -> list[tuple[str, str]]:
+    """Ask in a runtime of its own; return the reasoning and text that its client got.
+
+    How they are cut into events may differ: a client that comes when the run is over has each whole.
+    """
     route = {"prefix": "", "baseUrl": server.base_url, "dialect": "responses"}
     settings = {"store": {"url": f"sqlite:///{folder}/talaria.db"}, "models": [route], "defaultModel": "gpt-5.6"}
     clock = FakeClock()
     async with Runtime(settings, clock=clock, tools=[look]) as runtime:
         events = await World(runtime, ScriptedModel(), clock).ask(query, thinking="enabled")
     assert end_of(events) == ("finish", "stop")
-    return [(event.type, event.data) for event in events if event.type in {"token", "reasoning"}]
+    told = [(kind, list(group)) for kind, group in groupby(events, lambda event: event.type)]
+    return [
+        (kind, "".join(str(event.data) for event in group)) for kind, group in told if kind in {"token", "reasoning"}
+    ]
 
 
 async def test_reasoning_goes_back_item_by_item_within_a_turn_and_after_a_restart(tmp_path: Path) -> None:
     async with ModelServer([LOOKS, SAYS, SAYS]) as server:
         assert await ask(server, tmp_path, "Go") == [
-            ("reasoning", "I look "),
-            ("reasoning", "first."),
+            ("reasoning", "I look first."),
             ("token", "Looking."),
-            ("token", "Do"),
-            ("token", "ne."),
+            ("token", "Done."),
         ]
         await ask(server, tmp_path, "Again")
     first, second, third = (request.body for request in server.requests)
