@@ -7,26 +7,10 @@ from typing import Any
 import pytest
 
 from talaria.testing.steps import Step
+from tests.cli.mails import PLUGIN
 from tests.cli.process import ask, chat, provider, resume, talaria
 from tests.polling import wait_until
 
-PLUGIN = '''
-from pathlib import Path
-
-from talaria import tool
-
-
-@tool(approval=True)
-def send_mail(to: str) -> str:
-    """Send a mail.
-
-    Args:
-        to: To whom.
-    """
-    with Path("sent").open("a") as sent:
-        sent.write(f"{to}\\n")
-    return f"sent to {to}"
-'''
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "approval_request": ("send_mail", {"to": "bob"}),
     "question": ("AskUser", {"question": "Which colour?"}),

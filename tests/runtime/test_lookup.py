@@ -7,7 +7,7 @@ from talaria.core.errors import Forbidden, InvalidRequest, NotFound
 from talaria.core.ids import SessionKey
 from talaria.journal.rebuild import rebuild_index
 from talaria.ports.journal import Put
-from talaria.runtime import lookup
+from talaria.runtime import listing
 from talaria.testing.scripted_model import Call, Cut, Say, ScriptedModel
 from tests.runtime.tools import Shop
 from tests.runtime.world import ME, world
@@ -170,7 +170,7 @@ async def test_sessions_are_found_by_the_words_of_their_beginning_and_by_their_i
 
 
 async def test_a_search_goes_on_where_it_stopped(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "LOOK", 3)
+    monkeypatch.setattr(listing, "LOOK", 3)
     async with world(ScriptedModel(script=lambda _: Say("Hi.")), store=store) as here:
         for at in range(8):
             await here.ask("even" if at % 2 == 0 else "odd", session_id=f"s-{at}")

@@ -165,7 +165,7 @@ async def test_a_wrong_parameter_is_named(query: str) -> None:
 async def test_a_search_that_finds_little_looks_through_a_bounded_part_and_says_where_to_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("talaria.runtime.audit_log.LOOK", 10)
+    monkeypatch.setattr("talaria.runtime.listing.LOOK", 10)
     async with audited() as served:
         await note(served, "alice", "first", outcome="allow")
         served.runtime.parts.kit.clock.move(1)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]

@@ -9,27 +9,11 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
 from talaria.testing.steps import Step
+from tests.cli.mails import PLUGIN
 from tests.cli.process import ask, chat, provider, talaria
 
 MANY = 1_000
 LIMIT = 50.0
-PLUGIN = '''
-from pathlib import Path
-
-from talaria import tool
-
-
-@tool(approval=True)
-def send_mail(to: str) -> str:
-    """Send a mail.
-
-    Args:
-        to: To whom.
-    """
-    with Path("sent").open("a") as sent:
-        sent.write(f"{to}\\n")
-    return f"sent to {to}"
-'''
 MAIL = Step(calls=(("send_mail", {"to": "bob"}),))
 QUESTION = Step(calls=(("AskUser", {"question": "Which colour?"}),))
 

@@ -14,12 +14,10 @@ from talaria.journal.views import iso_time
 from talaria.ports.journal import Put
 from talaria.runtime.index_rows import AT_ONCE, all_rows
 from talaria.runtime.kit import Kit
-from talaria.runtime.listing import read_cursor, write_cursor
+from talaria.runtime.listing import page_of, read_cursor
 
 READER = "audit:read"
 """The role that sees the whole tenant."""
-LOOK = 20_000
-"""How many rows one page looks through at most."""
 
 _row = msgspec.json.Decoder(AuditRow).decode
 
@@ -48,19 +46,10 @@ class AuditLog:
             Forbidden: the principal may not see another user's.
             InvalidRequest: the cursor is not one that a page returned.
         """
-        found, page, seen = list[Put](), dict[str, Any](), 0
         before = read_cursor(cursor) if cursor else None
         at_once = AT_ONCE if wanted.action or wanted.outcome else limit + 1
-        async for row in self._rows(_scope(principal, wanted), wanted, before, at_once):
-            seen += 1
-            if _is_wanted(row, wanted):
-                if len(found) == limit:
-                    page["next"] = write_cursor(found[-1])
-                    break
-                found.append(row)
-            if seen == LOOK:
-                page["next"] = write_cursor(row)
-                break
+        rows = self._rows(_scope(principal, wanted), wanted, before, at_once)
+        found, page = await page_of(rows, lambda row: _is_wanted(row, wanted), limit)
         return {"entries": [_view(row) for row in found]} | page
 
     def every(self, principal: Principal, wanted: Wanted) -> AsyncIterator[dict[str, Any]]:

@@ -19,6 +19,8 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
 from talaria.tools.arguments import bind, parse_arguments
 from talaria.tools.consent import CONSENT
+from talaria.tools.declaration import Tool
+from talaria.tools.errors import ArgumentsInvalid
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer."""
@@ -121,7 +123,7 @@ class Desk:
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
             tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
-            bind(tool, parse_arguments(tool, text))
+            _check_edited(tool, text)
         return DecisionBody("edited", principal.user, text, comment, role=role)
 
     def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
@@ -138,6 +140,17 @@ class Desk:
         if (body.outcome, body.arguments, body.answer) != (wanted.outcome, wanted.arguments, wanted.answer):
             raise Conflict(f"this question was {body.outcome} before; that decision is in force", view)
         return view
+
+
+def _check_edited(tool: Tool[..., Any], text: str) -> None:
+    """Refuse arguments that do not fit the tool, in words for the person who wrote them."""
+    try:
+        bind(tool, parse_arguments(tool, text))
+    except ArgumentsInvalid as error:
+        wrong = "; ".join([f"{each['field']}: {each['message']}" for each in error.errors])
+        raise InvalidRequest(
+            f"these arguments do not fit '{tool.name}' ({wrong}); correct them and decide again", error.errors
+        ) from error
 
 
 def _is_for_user(asked: ApprovalRow | None, decided: Letter | None) -> bool:

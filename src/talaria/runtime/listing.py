@@ -1,6 +1,6 @@
-"""Sessions in listings: which rows somebody looks for, and how the wire shows them."""
+"""Listings: pages of rows, which sessions somebody looks for, and how the wire shows them."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,9 @@ from talaria.core.ids import SessionKey
 from talaria.journal.index import SESSION, SessionRow
 from talaria.journal.views import iso_time
 from talaria.ports.journal import Put
+
+LOOK = 20_000
+"""How many rows one page looks through at most."""
 
 session_row = msgspec.json.Decoder(SessionRow).decode
 
@@ -56,6 +59,25 @@ def is_match(row: Put, words: Sequence[str]) -> bool:
     key, data = SessionKey.parse(row.key), session_row(row.data)
     text = "\n".join((key.session, key.assistant, data.words or data.title)).casefold()
     return all(word in text for word in words)
+
+
+async def page_of(
+    rows: AsyncIterator[Put], is_wanted: Callable[[Put], bool], limit: int
+) -> tuple[list[Put], dict[str, str]]:
+    """Return the first `limit` rows that are wanted, and {next: cursor} where there may be more.
+
+    So many rows are looked through at once, and not more: a page may be short, or empty, and have a next one.
+    """
+    found, seen = list[Put](), 0
+    async for row in rows:
+        seen += 1
+        if is_wanted(row):
+            if len(found) == limit:
+                return found, {"next": write_cursor(found[-1])}
+            found.append(row)
+        if seen == LOOK:
+            return found, {"next": write_cursor(row)}
+    return found, {}
 
 
 def write_cursor(row: Put) -> str:

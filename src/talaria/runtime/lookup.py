@@ -23,12 +23,10 @@ from talaria.runtime.deciders import Deciders
 from talaria.runtime.expiry import Expiry
 from talaria.runtime.index_rows import AT_ONCE, all_rows
 from talaria.runtime.kit import Kit
-from talaria.runtime.listing import is_match, one_each, read_cursor, session_row, session_view, whole, write_cursor
+from talaria.runtime.listing import is_match, one_each, page_of, read_cursor, session_row, session_view, whole
 from talaria.runtime.results import RunResult, result_of
 
 PAGE = 50
-LOOK = 20_000
-"""How many sessions one page looks through at most."""
 
 _run = msgspec.json.Decoder(RunRow).decode
 _approval = msgspec.json.Decoder(ApprovalRow).decode
@@ -168,18 +166,13 @@ class Lookup:
         before = read_cursor(cursor) if cursor else None
         scope, words = principal.scope(), search.casefold().split()
         awake = await self._awake(scope)
-        found, seen, page = list[Put](), 0, dict[str, Any]()
         at_once = AT_ONCE if words else limit + 1
-        async for row in all_rows(self._store.index, SESSION, scope, before=before, at_once=at_once):
-            seen += 1
-            if is_match(row, words) and (row.key in awake or not self._is_old(row)):
-                if len(found) == limit:
-                    page["next"] = write_cursor(found[-1])
-                    break
-                found.append(row)
-            if seen == LOOK:
-                page["next"] = write_cursor(row)
-                break
+        rows = all_rows(self._store.index, SESSION, scope, before=before, at_once=at_once)
+
+        def is_wanted(row: Put) -> bool:
+            return is_match(row, words) and (row.key in awake or not self._is_old(row))
+
+        found, page = await page_of(rows, is_wanted, limit)
         return {"sessions": [session_view(row) for row in found]} | page
 
     async def _awake(self, scope: str) -> set[str]:
