@@ -40,6 +40,7 @@ from talaria.policy.policy import RunPolicy
 from talaria.ports.clock import Clock
 from talaria.ports.inbox import Letter
 from talaria.ports.model import Model, ModelRequest
+from talaria.ports.sandbox import Sandbox
 from talaria.ports.store import Store
 from talaria.quotas.quotas import Quotas, RunQuota
 from talaria.threads.context import NO_CONTEXT
@@ -99,6 +100,7 @@ class Granted:
     deps: Any = field(default=None, repr=False)
     policy: RunPolicy = field(default_factory=RunPolicy)
     answer: Tool[..., Any] | None = None
+    sandbox: Sandbox | None = None
     own: OwnGrant | None = None
 
 
@@ -116,6 +118,7 @@ class OpenRun:
         self.policy = granted.policy
         self._answer = granted.answer
         self.own = granted.own
+        self.sandbox = granted.sandbox
         self.redactor = Redactor(self.secrets)
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None

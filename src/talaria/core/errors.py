@@ -17,6 +17,8 @@ TalariaError                code, message for a person, whether a retry can help
 ├── CapabilityMissing       capability_missing
 ├── ToolFailed              tool_failed          a tool raised StopRun
 ├── SecretsLost             secrets_lost         a resumed run needs secrets that died with the process
+├── SandboxUnavailable      sandbox_unavailable  no sandbox can be started here, or now
+│   └── SandboxLost         sandbox_unavailable  the one in use is gone, with what ran in it
 ├── ConfigurationError      configuration        talaria.yaml or the environment; names the key
 ├── JournalError            internal
 │   ├── SeqConflict         internal             somebody appended in between
@@ -166,6 +168,16 @@ class SecretsLost(TalariaError):
     """A resumed run needs secrets that died with the process."""
 
     code = "secrets_lost"
+
+
+class SandboxUnavailable(TalariaError):
+    """No sandbox can be started; the message says what to install or to wait for."""
+
+    code = "sandbox_unavailable"
+
+
+class SandboxLost(SandboxUnavailable):
+    """The sandbox ended, and with it all that ran in it."""
 
 
 class ConfigurationError(TalariaError):

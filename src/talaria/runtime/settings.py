@@ -10,7 +10,7 @@ from talaria.runtime.auth_settings import AuthSettings
 from talaria.runtime.notify_settings import NotifySettings
 from talaria.runtime.policy_settings import ApprovalSettings, PolicySettings
 from talaria.runtime.quota_settings import QuotaSettings
-from talaria.runtime.section import Count, Identity, Positive, Section
+from talaria.runtime.section import Bytes, Count, Identity, Positive, Section
 
 SHORTEST_KEY = 16
 
@@ -162,6 +162,41 @@ class SecretsSettings(Section):
         return tuple(each for each in ([self.key] if isinstance(self.key, str) else self.key) if each)
 
 
+class SandboxSettings(Section):
+    """Where tools that run code work. Times in seconds; memory and disk in bytes, also written 512m or 1g.
+
+    `image`: Docker's. `root`: a folder that bubblewrap shows as the system; None: the one that `talaria sandbox build`
+    made, else this machine's own. `runtime`: another one of Docker's, such as runsc. `idle`: after so long unused a
+    sandbox ends; its workspace stays for `keep`. `max` run at once. `spares` are started ahead. `network`: none, or
+    egress to the hosts in `egress` ("pypi.org", "*.example.com", "host:443"). `state`: the folder for workspaces and
+    what else must be found again.
+    """
+
+    kind: Literal["auto", "docker", "bubblewrap", "none"] = "auto"
+    image: str = "talaria-sandbox"
+    root: str | None = None
+    runtime: str | None = None
+    idle: Positive = 900
+    keep: Positive = 86_400
+    max: Count = 50
+    spares: Annotated[int, Field(ge=0, le=20)] = 0
+    memory: Bytes = 512 * 1024 * 1024
+    cpus: Positive = 1
+    pids: Annotated[int, Field(ge=16)] = 256
+    disk: Bytes = 1024 * 1024 * 1024
+    network: Literal["none", "egress"] = "none"
+    egress: list[str] = []
+    state: str | None = None
+
+
+class ArtifactSettings(Section):
+    """Where files that people hand over and get are kept: file:folder or s3://bucket/prefix. `ttl` in seconds."""
+
+    url: str = "file:./artifacts"
+    max_bytes: Count = 100_000_000
+    ttl: Positive | None = 604_800
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -204,6 +239,8 @@ class Settings(Section):
     quotas: QuotaSettings = QuotaSettings()
     breaker: BreakerSettings = BreakerSettings()
     secrets: SecretsSettings = SecretsSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    artifacts: ArtifactSettings = ArtifactSettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()

@@ -10,6 +10,7 @@ from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
 from talaria.policy.policy import RunPolicy
+from talaria.ports.sandbox import Sandbox
 from talaria.quotas.quotas import RunQuota
 from talaria.tools.breaker import Breakers
 from talaria.tools.declaration import Tool
@@ -75,6 +76,11 @@ class CallRun(Protocol):
     @property
     def session(self) -> Session:
         """The session as tools see it."""
+        ...
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """The session's sandbox, made when it is first used; None where there are none."""
         ...
 
     @property

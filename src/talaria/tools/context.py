@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from talaria.core.principal import Principal
+from talaria.ports.sandbox import Sandbox
 from talaria.tools.session import Session, session_in_memory
 
 
@@ -25,7 +26,8 @@ class ToolContext:
     """Handed to the parameter of a tool that is annotated with this type; the model never sees that parameter.
 
     `secrets` are the request's toolContext and never show in a repr. `deps` is what the agent was given.
-    `session` is the run's session, and its variables can be set.
+    `session` is the run's session, and its variables can be set. `sandbox` is the session's own, made when it is first
+    used; None where there are none.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
     `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet` and `whole` are
     the harness's own.
@@ -35,6 +37,7 @@ class ToolContext:
     deps: Any = field(default=None, repr=False)
     principal: Principal = field(default_factory=Principal)
     session: Session = field(default_factory=session_in_memory, repr=False)
+    sandbox: Sandbox | None = field(default=None, repr=False)
     run_id: str = ""
     tool_call_id: str = ""
     idempotency_key: str = ""

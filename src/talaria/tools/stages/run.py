@@ -56,6 +56,7 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         deps=run.deps,
         principal=run.principal,
         session=run.session,
+        sandbox=run.sandbox,
         run_id=run.run.id,
         tool_call_id=context.call.call.id,
         idempotency_key=context.idempotency_key,
