@@ -36,7 +36,7 @@ class Owned(NamedTuple):
     question: str
 
     async def ask(self, key: str, method: str, path: str, body: dict[str, str] | None = None) -> Reply:
-        path = path.format(runId=self.run, sessionId="s", token=self.question)
+        path = path.format(runId=self.run, sessionId="s", token=self.question, port=8000)
         if body is not None:
             body = {name: value.format(parked=self.parked, question=self.question) for name, value in body.items()}
         return await self.served.client.request(method, path, json=body, headers={"authorization": f"Bearer {key}"})
@@ -110,6 +110,7 @@ PROBES: dict[str, Probe] = {
     "GET /ai-api/sessions": Probe(empty, query=f"?search={SECRET}"),
     "GET /ai-api/sessions/{sessionId}": Probe(missing),
     "DELETE /ai-api/sessions/{sessionId}": Probe(missing),
+    "POST /ai-api/preview/{sessionId}/{port}": Probe(missing),
     "GET /ai-api/usage": Probe(unused),
     "GET /healthz": Probe(anybodys),
     "GET /readyz": Probe(anybodys),

@@ -29,6 +29,7 @@ from talaria.runtime.notifier import Notifier
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.plan import Plan
+from talaria.runtime.previews import Previews, no_sandbox
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import model_labels, pricing
@@ -66,13 +67,20 @@ class Parts:
     gateway: Gateway | None
     breakers: Breakers
     links: Links
+    previews: Previews
     notifier: Notifier | None
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
         """What goes on beside runs for as long as the runtime is open."""
         couriers = self.notifier.couriers if self.notifier is not None else []
-        return [self.retention.watch, self.usage_sums.watch, self.links.watch, *(each.watch for each in couriers)]
+        return [
+            self.retention.watch,
+            self.usage_sums.watch,
+            self.links.watch,
+            self.previews.watch,
+            *(each.watch for each in couriers),
+        ]
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -165,6 +173,7 @@ async def build(plan: Plan) -> Parts:
         transcripts=transcripts,
         gateway=gateway,
         links=links,
+        previews=Previews(kit, lookup, no_sandbox),
         notifier=notifier,
         breakers=breakers,
     )

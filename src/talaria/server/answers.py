@@ -206,6 +206,13 @@ class UsageList(Answer):
     usage: list[UsageSum]
 
 
+class PreviewLink(Answer):
+    """A link that shows a web server in a sandbox, to whoever has it. `expiresAt` is ISO 8601, UTC."""
+
+    url: str
+    expires_at: str
+
+
 class Health(Answer):
     """How the server is."""
 

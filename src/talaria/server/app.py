@@ -13,7 +13,7 @@ from talaria.runtime.runtime import Runtime
 from talaria.server.call import Call
 from talaria.server.cors import Cors
 from talaria.server.endpoint import Endpoint, MakeCall, Resource
-from talaria.server.endpoints import ENDPOINTS
+from talaria.server.endpoints import ENDPOINTS, PASSED
 from talaria.server.hosts import Hosts
 from talaria.server.problems import problem
 from talaria.server.streams import Streams
@@ -97,6 +97,6 @@ def make_app(runtime: Runtime) -> Application:
 
 def _routes(make_call: MakeCall, cors: Cors) -> list[Route]:
     paths: dict[str, list[Endpoint]] = {}
-    for endpoint in ENDPOINTS:
+    for endpoint in (*ENDPOINTS, *PASSED):
         paths.setdefault(endpoint.path, []).append(endpoint)
     return [Route(path, Resource(each, make_call, cors.headers)) for path, each in paths.items()]

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
+from talaria.runtime.previews import PATH
+
 EXPOSED = "X-Run-Id, X-Session-Id, Retry-After"
 ALLOWED = {
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
@@ -36,8 +38,12 @@ class Cors:
         }
 
     def preflight(self, request: Request) -> Response | None:
-        """The answer to a preflight request, or None if this is none."""
-        if request.method != "OPTIONS" or "access-control-request-method" not in request.headers:
+        """The answer to a preflight request, or None if this is none, or is for a preview, which has other rules."""
+        if (
+            PATH in request.scope["path"]
+            or request.method != "OPTIONS"
+            or "access-control-request-method" not in request.headers
+        ):
             return None
         allowed = self.headers(request)
         is_allowed = "Access-Control-Allow-Origin" in allowed

@@ -7,6 +7,7 @@ from typing import Protocol
 import structlog
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -17,7 +18,18 @@ from talaria.server.call import Call
 from talaria.server.event_stream import EventStream
 from talaria.server.problems import Refused, problem
 
-Answer = Response | EventStream
+
+class Answer(Protocol):
+    """Answers a request as an ASGI application; to `headers` is added what every answer has."""
+
+    @property
+    def headers(self) -> MutableHeaders:
+        """The headers."""
+        ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Write the answer."""
+        ...
 
 
 class Handler(Protocol):

@@ -6,8 +6,9 @@ from functools import cache
 import msgspec
 from starlette.responses import Response
 
+from talaria.runtime.previews import MARK, PATH
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, runs, sessions, usage
+from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, preview, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -155,6 +156,15 @@ ENDPOINTS = (
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
     ),
+    Endpoint(
+        "POST",
+        PATH + "{sessionId}/{port}",
+        preview.preview,
+        "Get a link that shows a web server in the session's sandbox",
+        answer=answers.PreviewLink,
+        query=ASSISTANT | USER,
+        problems=("invalid_request", "not_found", "sandbox_unavailable"),
+    ),
     Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
     Endpoint(
         "GET", "/ai-api/tools", offers.tools, "List the tools that you may call", answer=answers.ToolList, query=USER
@@ -194,3 +204,13 @@ ENDPOINTS = (
     Endpoint("GET", "/metrics", metrics.metrics, "Metrics in Prometheus' text format", text="text/plain"),
     Endpoint("GET", "/openapi.json", document, "This document"),
 )
+
+PREVIEWED = PATH + "{sessionId}/{port}/"
+PASSED = (
+    *(
+        Endpoint(method, PREVIEWED + MARK + "{token}/{path:path}", preview.preview_passed, "", is_public=True)
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+    ),
+    Endpoint("GET", PREVIEWED + "{path:path}", preview.preview_redirect, "To the same place, with a ticket"),
+)
+"""What lies below a preview. How that answers is up to what runs in the sandbox: the document says nothing of it."""

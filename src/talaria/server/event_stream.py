@@ -54,7 +54,7 @@ class EventStream:
         self._limit = asyncio.timeout(None)
         self._is_gone = False
 
-    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
         await send({"type": "http.response.start", "status": 200, "headers": self.headers.raw})
         pulse = Pulse(self._streams.rhythm, send)
