@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 import pytest
-from aiohttp import ClientError, ClientSession, web
+from aiohttp import ClientError, ClientSession, WSMsgType, WSServerHandshakeError, web
 from yarl import URL
 
 from talaria.core.ids import SessionKey
@@ -321,3 +321,66 @@ async def test_a_server_that_ends_ends_its_previews() -> None:
         status, _, _ = await asking
         assert status == 404
         assert it.inside.holders == 0
+
+
+async def talk(request: web.Request) -> web.WebSocketResponse:
+    """Says everything back; ends at `bye`."""
+    socket = web.WebSocketResponse(protocols=["chat"], max_msg_size=20_000_000)
+    await socket.prepare(request)
+    async for message in socket:
+        if message.data == "bye":
+            await socket.close(code=4001, message=b"until soon")
+        elif message.type is WSMsgType.TEXT:
+            await socket.send_str(f"{request.query['name']}: {message.data}")
+        else:
+            await socket.send_bytes(message.data)
+    return socket
+
+
+async def test_web_sockets_pass_in_both_directions() -> None:
+    async with shown(web.get("/ws", talk)) as it:
+        async with it.http.ws_connect(f"{it.link}ws?name=ann", protocols=["other", "chat"]) as socket:
+            assert socket.protocol == "chat"
+            for text in ("hi", "", "你好" * 100_000):
+                await socket.send_str(text)
+                assert await socket.receive_str() == f"ann: {text}"
+            await socket.send_bytes(bytes(range(256)) * 4_000)
+            assert await socket.receive_bytes() == bytes(range(256)) * 4_000
+            assert it.inside.holders == 1
+            await socket.send_str("bye")
+            last = await socket.receive()
+            assert (last.type, last.data, last.extra) == (WSMsgType.CLOSE, 4001, "until soon")
+        await eventually(nobody_in(it.inside), "the sandbox let go of")
+
+
+async def test_a_web_socket_that_its_client_leaves_ends_inside() -> None:
+    ended = asyncio.Event()
+
+    async def wait(request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for _ in socket:
+            pass
+        ended.set()
+        return socket
+
+    async with shown(web.get("/ws", wait)) as it:
+        async with it.http.ws_connect(f"{it.link}ws"):
+            pass
+        await asyncio.wait_for(ended.wait(), 10)
+        await eventually(nobody_in(it.inside), "the sandbox let go of")
+
+
+async def test_a_web_socket_needs_a_ticket_and_a_server_that_takes_it() -> None:
+    async with shown(web.get("/", hello)) as it:
+        for url in (it.link, it.link.replace("~", "~~"), f"{it.base}/ai-api/sessions", f"{it.base}/nowhere"):
+            with pytest.raises(WSServerHandshakeError):
+                await it.http.ws_connect(url)
+        assert it.inside.holders == 0
+
+
+async def test_a_server_that_ends_ends_its_web_sockets() -> None:
+    async with shown(web.get("/ws", talk)) as it, it.http.ws_connect(f"{it.link}ws?name=x") as socket:
+        it.app.streams.end_all()
+        assert (await socket.receive()).data == 1001
+        await eventually(nobody_in(it.inside), "the sandbox let go of")

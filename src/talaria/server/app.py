@@ -2,8 +2,8 @@
 
 import asyncio
 
-from starlette.requests import Request
-from starlette.routing import Route, Router
+from starlette.requests import HTTPConnection, Request
+from starlette.routing import BaseRoute, Route, Router, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from talaria.core.errors import NotFound, Unauthenticated
@@ -13,8 +13,9 @@ from talaria.runtime.runtime import Runtime
 from talaria.server.call import Call
 from talaria.server.cors import Cors
 from talaria.server.endpoint import Endpoint, MakeCall, Resource
-from talaria.server.endpoints import ENDPOINTS, PASSED
+from talaria.server.endpoints import ENDPOINTS, PASSED, PREVIEWED
 from talaria.server.hosts import Hosts
+from talaria.server.preview import Sockets
 from talaria.server.problems import problem
 from talaria.server.streams import Streams
 
@@ -34,7 +35,9 @@ class Application:
         self._hosts = Hosts(runtime.settings)
         self._cors = Cors(runtime.settings.server.cors)
         self._login = make_authenticator(runtime.settings.auth, self._now)
-        self._router = Router(_routes(self._call, self._cors), redirect_slashes=False, default=self._unknown)
+        sockets = WebSocketRoute(PREVIEWED, Sockets(lambda: runtime.parts, self.streams))
+        routes: list[BaseRoute] = [*_routes(self._call, self._cors), sockets]
+        self._router = Router(routes, redirect_slashes=False, default=self._unknown)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as an ASGI application."""
@@ -44,8 +47,10 @@ class Application:
             request = Request(scope)
             answer = self._hosts.refusal(request) or self._cors.preflight(request)
             await (answer or self._router)(scope, receive, send)
+        elif self._hosts.refusal(HTTPConnection(scope)):
+            await send({"type": "websocket.close", "code": 1008})
         else:
-            await send({"type": "websocket.close", "code": 1000})
+            await self._router(scope, receive, send)
 
     async def stop(self, grace: float) -> None:
         """Take no more runs, give running ones `grace` seconds, then end all streams."""
@@ -71,6 +76,9 @@ class Application:
             raise
 
     async def _unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+            return
         path = str(scope["path"])
         answer = problem(NotFound(f"there is nothing at '{path[:200]}'; GET /openapi.json lists what there is"))
         answer.headers.update(self._cors.headers(Request(scope)))

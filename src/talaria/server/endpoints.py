@@ -205,12 +205,12 @@ ENDPOINTS = (
     Endpoint("GET", "/openapi.json", document, "This document"),
 )
 
-PREVIEWED = PATH + "{sessionId}/{port}/"
+PREVIEWED = PATH + "{sessionId}/{port}/" + MARK + "{token}/{path:path}"
 PASSED = (
     *(
-        Endpoint(method, PREVIEWED + MARK + "{token}/{path:path}", preview.preview_passed, "", is_public=True)
+        Endpoint(method, PREVIEWED, preview.preview_passed, "", is_public=True)
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
     ),
-    Endpoint("GET", PREVIEWED + "{path:path}", preview.preview_redirect, "To the same place, with a ticket"),
+    Endpoint("GET", PATH + "{sessionId}/{port}/{path:path}", preview.preview_redirect, ""),
 )
 """What lies below a preview. How that answers is up to what runs in the sandbox: the document says nothing of it."""

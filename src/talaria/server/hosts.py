@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from talaria.core.errors import Forbidden
@@ -17,7 +17,7 @@ class Hosts:
         self._any = settings.auth.kind != "none"
         self._names = {"localhost", *(name.lower() for name in settings.server.allowed_hosts)}
 
-    def refusal(self, request: Request) -> Response | None:
+    def refusal(self, request: HTTPConnection) -> Response | None:
         """The answer to a request that asks for a name which is not ours, or None."""
         host = request.headers.get("host", "")
         if self._any or not host or self._is_ours(_name(host)):

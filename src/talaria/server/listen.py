@@ -148,7 +148,7 @@ def _config(app: Application) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="off",
-        ws="none",
+        ws="websockets-sansio",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -1,10 +1,12 @@
 """Previews: what a web server inside a sandbox answers, through a link that only its session's owner can get.
 
 The link carries a ticket in its path, because a page without an origin sends no cookies and a browser that opens a link
-sends no Authorization. Whoever has the link sees the page, until it is over: as with any link that decides nothing.
+sends no Authorization. Whoever has the link sees the page until the link is over, but may do nothing else with it.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
@@ -12,12 +14,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from talaria.core.errors import NotFound, TalariaError
+from talaria.ports.sandbox import Pipe
+from talaria.runtime.build import Parts
 from talaria.runtime.previews import MARK
 from talaria.server.call import Call, reply
 from talaria.server.preview_headers import PREFLIGHT, inward
 from talaria.server.preview_http import BadAnswer, Exchange
+from talaria.server.preview_socket import AWAY, SocketExchange
 from talaria.server.problems import Refused, problem
 from talaria.server.sessions import assistant
+from talaria.server.streams import Streams
 
 
 async def preview(call: Call) -> Response:
@@ -37,46 +43,88 @@ async def preview_redirect(call: Call) -> Response:
 
 async def preview_passed(call: Call) -> "Passed":
     """What a port of a sandbox answers to whoever has a ticket for it."""
-    return Passed(call)
+    return Passed(call.parts, call.streams)
 
 
-class Passed:
-    """Passes one request into a sandbox, until its answer, its client, its ticket or the server ends."""
+class Opened:
+    """A connection into a sandbox by a ticket, until either end, the ticket or the server ends."""
 
-    def __init__(self, call: Call) -> None:
-        self.headers = MutableHeaders()
-        self._call = call
+    def __init__(self, parts: Parts, streams: Streams) -> None:
+        self._parts = parts
+        self._streams = streams
         self._limit = asyncio.timeout(None)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as an ASGI application."""
-        if scope["method"] == "OPTIONS" and "access-control-request-method" in self._call.request.headers:
-            await _send_head(send, PREFLIGHT)
-            return
-        exchange = Exchange(receive, send)
-        try:
-            with self._call.streams.holding(self):
-                async with self._limit:
-                    await self._pass(exchange, scope)
-        except (TalariaError, TimeoutError, BadAnswer) as error:
-            if not exchange.has_begun:
-                await _refusal(error)(scope, receive, send)
 
     def end(self) -> None:
         """Stop as soon as possible."""
         if not self._limit.expired():
             self._limit.reschedule(asyncio.get_running_loop().time())
 
-    async def _pass(self, exchange: Exchange, scope: Scope) -> None:
-        call = self._call
-        value = MARK + call.path("token")
-        async with call.parts.previews.open(value, call.path("sessionId"), call.path("port")) as (sandbox, port, left):
-            self._limit.reschedule(asyncio.get_running_loop().time() + left)
-            pipe = await sandbox.dial(port)
-            try:
-                await exchange.run(pipe, scope["method"], inner_target(scope, value), inward(scope["headers"], port))
-            finally:
-                await pipe.close()
+    @asynccontextmanager
+    async def dial(self, scope: Scope) -> AsyncGenerator[tuple[Pipe, int, bytes]]:
+        """Connect; give the connection, the port, and what is asked of the server there.
+
+        Raises:
+            NotFound: no such ticket, no sandbox, or nothing listens. TimeoutError: the ticket or the server ends.
+        """
+        given: dict[str, str] = scope["path_params"]
+        value = MARK + given["token"]
+        with self._streams.holding(self):
+            async with (
+                self._limit,
+                self._parts.previews.open(value, given["sessionId"], given["port"]) as (sandbox, port, left),
+            ):
+                self._limit.reschedule(asyncio.get_running_loop().time() + left)
+                pipe = await sandbox.dial(port)
+                try:
+                    yield pipe, port, inner_target(scope, value)
+                finally:
+                    await pipe.close()
+
+
+class Passed:
+    """Passes one request into a sandbox."""
+
+    def __init__(self, parts: Parts, streams: Streams) -> None:
+        self.headers = MutableHeaders()
+        self._opened = Opened(parts, streams)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as an ASGI application."""
+        exchange = Exchange(receive, send)
+        try:
+            if is_preflight(scope):
+                await send({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return
+            async with self._opened.dial(scope) as (pipe, port, target):
+                await exchange.run(pipe, scope["method"], target, inward(scope["headers"], port))
+        except (TalariaError, TimeoutError, BadAnswer) as error:
+            if not exchange.has_begun:
+                await _refusal(error)(scope, receive, send)
+
+
+class Sockets:
+    """Passes WebSockets into sandboxes, as an ASGI application."""
+
+    def __init__(self, parts: Callable[[], Parts], streams: Streams) -> None:
+        self._parts = parts
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as an ASGI application."""
+        await receive()
+        try:
+            async with Opened(self._parts(), self._streams).dial(scope) as (pipe, port, target):
+                url = f"ws://localhost:{port}{target.decode('latin-1')}"
+                await SocketExchange(pipe, url, scope["subprotocols"]).run(receive, send)
+        except (TalariaError, TimeoutError, BadAnswer):
+            await send({"type": "websocket.close", "code": AWAY})
+
+
+def is_preflight(scope: Scope) -> bool:
+    """Whether a browser asks what a page may ask. All, of its own server."""
+    asked = (name == b"access-control-request-method" for name, _ in scope["headers"])
+    return scope["method"] == "OPTIONS" and any(asked)
 
 
 def inner_target(scope: Scope, ticket: str) -> bytes:
@@ -94,8 +142,3 @@ def _refusal(error: TalariaError | TimeoutError | BadAnswer) -> Response:
             return problem(Refused(502, str(error)))
         case _:
             return problem(error)
-
-
-async def _send_head(send: Send, headers: list[tuple[bytes, bytes]]) -> None:
-    await send({"type": "http.response.start", "status": 204, "headers": headers})
-    await send({"type": "http.response.body", "body": b"", "more_body": False})

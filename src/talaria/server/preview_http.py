@@ -9,6 +9,7 @@ from starlette.types import Receive, Send
 from talaria.core.errors import SandboxLost
 from talaria.ports.sandbox import Pipe
 from talaria.server.preview_headers import Headers, outward
+from talaria.server.two_ways import two_ways
 
 LARGEST_HEAD = 64 * 1024
 PATIENCE = 120.0
@@ -35,17 +36,7 @@ class Exchange:
             BadAnswer: nothing usable came. SandboxLost: it ended meanwhile.
         """
         request = h11.Request(method=method, target=target, headers=headers)
-        asking = asyncio.create_task(self._ask(pipe, request), name="preview request")
-        answering = asyncio.create_task(self._answer(pipe, target), name="preview answer")
-        try:
-            await asyncio.wait((asking, answering), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (asking, answering):
-                task.cancel()
-            await asyncio.wait((asking, answering))
-        for task in (answering, asking):
-            if not task.cancelled():
-                task.result()
+        await two_ways(self._ask(pipe, request), self._answer(pipe, target))
 
     async def _ask(self, pipe: Pipe, request: h11.Request) -> None:
         """Send the request, then wait until the client is gone. A server may answer before it has read everything."""
