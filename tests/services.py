@@ -9,6 +9,7 @@ PROGRAMS = {
     "nginx": "nginx",
     "unshare": "unshare",
     "tmux": "tmux",
+    "chromium": "chromium",
 }
 """Service → the program that must be on the PATH."""
 

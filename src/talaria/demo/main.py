@@ -11,13 +11,14 @@ from aiohttp import ClientError
 
 from talaria.demo.checks import Check, check_all
 from talaria.demo.client import AskError, Watcher
+from talaria.demo.code.main import main as code_demo
 from talaria.demo.data import make_world
 from talaria.demo.options import Options, read_options
 from talaria.demo.play import Addresses, Played, play
 from talaria.demo.processes import StartError
 from talaria.demo.screen import Screen, wants_style
 from talaria.demo.show import Show
-from talaria.demo.workspace import Workspace, workspace
+from talaria.demo.workspace import Workspace, configuration, workspace
 
 RIGHT, WRONG, INTERRUPTED = 0, 1, 130
 _FAILURES = (StartError, AskError, ClientError, OSError)
@@ -26,10 +27,13 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; return 0 only if everything about the report and its stream is right."""
-    options = read_options(sys.argv[1:] if arguments is None else arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] in (["chart"], ["snake"]):
+        return code_demo(given[0], given[1:])
+    options = read_options(given)
     screen = Screen(sys.stdout, styled=wants_style(sys.stdout))
     _greet(screen, options)
-    with workspace(options) as place:
+    with workspace(configuration(options)) as place:
         return _run(screen, options, place)
 
 

@@ -32,6 +32,11 @@ class Show:
                 self._screen.event("rewind: the text since the last event of record is said again")
             case "error":
                 self._screen.event(f"error ({event.body.get('reason', '')}): {event.text}")
+            case "approval_request":
+                calls = [str(call["name"]) for call in event.body.get("toolCalls", [])]
+                self._screen.event(f"may {', '.join(calls)} run? You say yes")
+            case "artifact":
+                self._screen.event(f"artifact: {event.body.get('name')}, {event.body.get('size')} bytes")
             case "notice":
                 self._screen.event(event.text)
             case _:

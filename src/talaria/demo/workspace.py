@@ -28,11 +28,11 @@ class Workspace(msgspec.Struct, frozen=True, gc=False):
 
 
 @contextmanager
-def workspace(options: Options) -> Generator[Workspace]:
+def workspace(configuration: dict[str, object]) -> Generator[Workspace]:
     """Make a folder with a configuration, for as long as this block lasts."""
     with TemporaryDirectory(prefix="talaria-demo-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        (folder / CONFIGURATION).write_bytes(msgspec.yaml.encode(_configuration(options)))
+        (folder / CONFIGURATION).write_bytes(msgspec.yaml.encode(configuration))
         with (folder / _LOG).open("wb") as log:
             yield Workspace(folder, log, child_environ(os.environ))
 
@@ -43,7 +43,7 @@ def child_environ(environ: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONUTF8": "1"}
 
 
-def _configuration(options: Options) -> dict[str, object]:
+def configuration(options: Options) -> dict[str, object]:
     """The key and the model's address stay in the environment: nothing secret is written to the disk."""
     model = options.model
     route: dict[str, object] = {"prefix": "", "dialect": "openai", "baseUrl": "${DEMO_MODEL_URL}"}
