@@ -53,9 +53,9 @@ class Plan:
 
 
 def command(plan: Plan) -> list[str]:
-    """Return the command line; it returns at once and leaves the sandbox in a session of its own."""
+    """Return the command line."""
     return [
-        *("setsid", "--fork", "sh", "-c", _JOIN, "sh"),
+        *("sh", "-c", _JOIN, "sh"),
         *(str(group) for group in plan.groups),
         *("--", "prlimit", "--core=0", f"--nofile={_OPEN_FILES}", f"--fsize={plan.size.disk}"),
         # Not --as: programs such as node reserve far more addresses than they use.

@@ -35,11 +35,11 @@ def connected(path: Path) -> socket.socket:
     with _folder(path) as near:
         connection = socket.socket(socket.AF_UNIX)
         try:
+            connection.setblocking(False)
             connection.connect(near)
-        except BaseException:
+        except OSError:
             connection.close()
             raise
-        connection.setblocking(False)
         return connection
 
 

@@ -15,11 +15,10 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """Pidfds of a sandbox's first process and of the bubblewrap that waits for it on the host, and the latter's pid."""
+    """Pidfds of a sandbox's first process and of the bubblewrap that waits for it on the host."""
 
     first: int
     monitor: int | None
-    monitor_pid: int
 
 
 async def end(folder: Folder) -> None:
@@ -37,7 +36,6 @@ async def end(folder: Folder) -> None:
         await _ended(running.first)
         if running.monitor is not None:
             await _ended(running.monitor)
-            _bury(running.monitor_pid)
 
 
 def _running(folder: Folder, stack: ExitStack) -> _Running | None:
@@ -49,14 +47,8 @@ def _running(folder: Folder, stack: ExitStack) -> _Running | None:
         parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
         is_monitor = Path(f"/proc/{parent}/comm").read_text() == "bwrap\n"
     except OSError:
-        return _Running(first, None, 0)
-    return _Running(first, _held(parent, stack) if is_monitor else None, parent)
-
-
-def _bury(pid: int) -> None:
-    """It is ours to bury only where we are the first process of a container."""
-    with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
+        return _Running(first, None)
+    return _Running(first, _held(parent, stack) if is_monitor else None)
 
 
 def _held(pid: int, stack: ExitStack) -> int | None:

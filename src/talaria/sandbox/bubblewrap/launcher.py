@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,9 +41,10 @@ class Bubblewrap:
         self._agent = agent
         self._root = root.absolute() if root else None
         self._uids = uids
-        self._deployment = hashlib.sha256(os.fsencode(self._state.path)).hexdigest()[:8]
+        self.deployment = hashlib.sha256(os.fsencode(self._state.path)).hexdigest()[:8]
         self._machine: Machine | None = None
         self._choosing = asyncio.Lock()
+        self._children: dict[str, int] = {}
 
     @property
     def kind(self) -> str:
@@ -76,7 +78,7 @@ class Bubblewrap:
         """
         folder = self._folder(name)
         try:
-            return await linked(await asyncio.to_thread(connected, folder.socket))
+            return await linked(connected(folder.socket), folder.complaint)
         except OSError:
             why = await asyncio.to_thread(folder.complaint)
             raise SandboxLost(f"the sandbox has ended{why and f': {why}'}") from None
@@ -99,6 +101,7 @@ class Bubblewrap:
         if not await asyncio.to_thread(self._is_there, folder):
             return
         await ending.end(folder)
+        await asyncio.to_thread(self._bury, name)
         await self._leave_groups(folder)
         if workspace:
             await ending.delete(folder.path)
@@ -124,7 +127,7 @@ class Bubblewrap:
                 agent=agent,
                 options=launch.options,
             )
-            await _to_its_end(lambda: start(what, to_its_end=to_its_end))
+            await _to_its_end(lambda: self._begin(what, to_its_end=to_its_end))
         except BaseException:
             await self.remove(launch.name, workspace=to_its_end)
             raise
@@ -138,7 +141,7 @@ class Bubblewrap:
         uid = None
         if os.geteuid() == 0:
             uid = before.uid if before else free_uid(self._state.path, self._uids, launch.name)
-        name = f"{self._deployment}-{launch.name}"
+        name = f"{self.deployment}-{launch.name}"
         groups = control_groups.names(machine.groups, name)
         record = Record(labels=dict(launch.labels), uid=uid, groups=[str(group) for group in groups])
         try:
@@ -147,6 +150,16 @@ class Bubblewrap:
         except OSError as error:
             raise SandboxUnavailable(f"cannot make a sandbox: {error}") from error
         return machine, record
+
+    def _begin(self, what: Start, *, to_its_end: bool) -> None:
+        self._children[what.folder.name] = start(what, to_its_end=to_its_end)
+
+    def _bury(self, name: str) -> None:
+        """Of a sandbox that has ended, what is left of the bubblewrap that waited for it."""
+        child = self._children.pop(name, None)
+        if child is not None:
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
 
     async def _leave_groups(self, folder: Folder) -> None:
         record = await asyncio.to_thread(folder.load)

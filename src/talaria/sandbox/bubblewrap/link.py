@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 
 from talaria.core.errors import SandboxLost
 
@@ -11,17 +12,29 @@ _CHUNK = 64 * 1024
 class SocketLink:
     """A `Link` over a connected unix socket."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Use `connect`."""
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, complaint: Callable[[], str]
+    ) -> None:
+        """Use `linked`."""
         self._reader = reader
         self._writer = writer
+        self._complaint = complaint
+        self._has_spoken = False
 
     async def read(self) -> bytes:
-        """The next bytes; b"" when the agent is gone."""
+        """The next bytes; b"" when the agent is gone.
+
+        Raises:
+            SandboxLost: it went before it said a word; the message has why.
+        """
         try:
-            return await self._reader.read(_CHUNK)
+            data = await self._reader.read(_CHUNK)
         except OSError:
-            return b""
+            data = b""
+        self._has_spoken = self._has_spoken or bool(data)
+        if not self._has_spoken:
+            raise SandboxLost(f"the sandbox did not start: {await asyncio.to_thread(self._complaint)}")
+        return data
 
     def write(self, data: bytes) -> None:
         """Send bytes in order."""
@@ -47,6 +60,7 @@ class SocketLink:
             return
 
 
-async def linked(connection: socket.socket) -> SocketLink:
-    """Return the link over a connected socket, which is its own from now on."""
-    return SocketLink(*await asyncio.open_unix_connection(sock=connection))
+async def linked(connection: socket.socket, complaint: Callable[[], str]) -> SocketLink:
+    """Return the link over a connected socket, which is its own from now on; `complaint` says why nobody answers."""
+    reader, writer = await asyncio.open_unix_connection(sock=connection)
+    return SocketLink(reader, writer, complaint)

@@ -10,7 +10,7 @@ from pathlib import Path
 from talaria.core.errors import SandboxUnavailable
 from talaria.sandbox.bubblewrap import control_groups, seccomp, system
 
-_PROGRAMS = {"bwrap": "bubblewrap", "setsid": "util-linux", "prlimit": "util-linux", "setpriv": "util-linux"}
+_PROGRAMS = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 _OPTION = "--disable-userns"
 
 

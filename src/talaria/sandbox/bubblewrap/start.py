@@ -37,8 +37,10 @@ class Start:
     options: Mapping[str, str | int | float]
 
 
-def start(what: Start, *, to_its_end: bool = False) -> None:
+def start(what: Start, *, to_its_end: bool = False) -> int:
     """Start a sandbox; return when its first process is there, or, `to_its_end`, when that has ended well.
+
+    The answer is the pid of the bubblewrap that waits for it: our child, to be buried, but not to be ended with us.
 
     Raises:
         SandboxUnavailable: it did not; the message has what the programs on the way said.
@@ -66,27 +68,34 @@ def start(what: Start, *, to_its_end: bool = False) -> None:
             agent=[what.python, "-I", "-S", AGENT, options],
         )
         try:
-            _run(command(plan), log, (listener, *plan.files.values(), seccomp, info, told))
+            process = _run(command(plan), log, (listener, *plan.files.values(), seccomp, info, told))
         finally:
             os.close(told)
-        _wait(status, what.folder, to_its_end=to_its_end)
+        try:
+            _wait(status, what.folder, to_its_end=to_its_end)
+        except SandboxUnavailable:
+            process.kill()
+            process.wait()
+            raise
+        # Whoever forgets a process that runs is warned; this one is not forgotten, and may outlive us.
+        process.returncode = 0
+        return process.pid
 
 
-def _run(argv: Sequence[str], log: int, kept: tuple[int, ...]) -> None:
+def _run(argv: Sequence[str], log: int, kept: tuple[int, ...]) -> subprocess.Popen[bytes]:
     path = search_path()
     program = shutil.which(argv[0], path=path) or argv[0]
     # Every word is ours; what comes from outside is only paths.
-    subprocess.run(  # noqa: S603
+    return subprocess.Popen(  # noqa: S603
         [program, *argv[1:]],
-        check=True,
         cwd="/",
         env={"PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
         pass_fds=kept,
+        start_new_session=True,
         umask=0o022,
-        timeout=_PATIENCE,
     )
 
 
