@@ -44,6 +44,7 @@ from talaria.ports.sandbox import Sandbox
 from talaria.ports.store import Store
 from talaria.quotas.quotas import Quotas, RunQuota
 from talaria.threads.context import NO_CONTEXT
+from talaria.threads.watchdog import Watchdog
 from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
 from talaria.tools.declaration import Tool
@@ -127,7 +128,7 @@ class OpenRun:
         self.log = _log.bind()  # once: the lazy logger would do so for every line
         self.session = Session(writer.state, granted.principal, self.set_variable)
         self._is_left = False
-        self._scope: asyncio.Timeout | None = None
+        self._watchdog = Watchdog()
         self._alarm: asyncio.TimerHandle | None = None
         self._not_before = 0
         self._arrived, self._absorbed = 1, 0
@@ -212,13 +213,11 @@ class OpenRun:
             left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
             self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
         try:
-            async with asyncio.timeout(None) as self._scope:
+            with self._watchdog:
                 await action
         except TimeoutError:
-            if self._scope is None or not self._scope.expired():
+            if not self._watchdog.expired:
                 raise
-        finally:
-            self._scope = None
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError  # this process ends, and a tool kept that to itself
@@ -229,13 +228,12 @@ class OpenRun:
 
     def interrupt(self) -> None:
         """End the action under way, if any: what it has so far is recorded, and the loop decides anew."""
-        if self._scope is not None and not self._scope.expired():
-            self._scope.reschedule(asyncio.get_running_loop().time())
+        self._watchdog.bite()
 
     @property
     def is_interrupted(self) -> bool:
         """Whether the action under way is ending because of a cancel or the run's time limit."""
-        return self._scope is not None and self._scope.expired()
+        return self._watchdog.expired
 
     # Letters
 

@@ -6,7 +6,6 @@ from talaria.core.errors import ModelError, ModelRejected, ModelUnavailable, Str
 from talaria.models import failures
 from talaria.models.retry_after import retry_after
 from talaria.models.routes import Route
-from talaria.models.watchdog import Watchdog
 from talaria.ports.clock import Clock
 from talaria.ports.model import (
     Answer,
@@ -19,6 +18,7 @@ from talaria.ports.model import (
     ModelRequest,
     Transport,
 )
+from talaria.threads.watchdog import Watchdog
 
 LONGEST_ERROR = 65_536
 LONGEST_REPLY = 256 * 1024 * 1024

@@ -107,7 +107,7 @@ class Tool(Generic[P, R]):
         """Whether both are one tool; a method is bound anew each time it is reached."""
         return self is other or (self.origin is not None and self.origin is other.origin and self.fn == other.fn)
 
-    def call(self, values: dict[str, Any], context: ToolContext) -> Any:
+    def call(self, values: dict[str, Any], context: ToolContext | None) -> Any:
         """Call the function with bound values and, where it wants one, the context; async ones return an awaitable."""
         fn: Callable[..., Any] = self.fn
         name = self.context_parameter
@@ -141,6 +141,11 @@ class Tool(Generic[P, R]):
     def context_parameter(self) -> str | None:
         """The name of the parameter that gets the ToolContext, or None."""
         return context_parameter(self.fn)
+
+    @cached_property
+    def may_speak(self) -> bool:
+        """Whether a call may say something to the client while it runs."""
+        return self.context_parameter is not None or self.isolate is not None
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:

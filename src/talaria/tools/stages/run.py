@@ -19,6 +19,8 @@ from talaria.tools.words import words_of
 async def run(context: CallContext, proceed: Proceed) -> ToolOutcome:
     """Call the function: async ones here, others on a thread. Whatever it raises is told to the model."""
     del proceed  # the end of the chain
+    if not context.tool.may_speak:
+        return await _call(context, None)
     outlet = CallOutlet(context)
     try:
         return await _call(context, outlet)
@@ -26,12 +28,12 @@ async def run(context: CallContext, proceed: Proceed) -> ToolOutcome:
         outlet.close()
 
 
-async def _call(context: CallContext, outlet: CallOutlet) -> ToolOutcome:
+async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
     tool = context.tool
     try:
-        if tool.isolate is not None:
+        if outlet is not None and tool.isolate is not None:
             return await call_in_child(context, outlet)
-        body = partial(tool.call, context.values, _tool_context(context, outlet))
+        body = partial(tool.call, context.values, None if outlet is None else _tool_context(context, outlet))
         value = body() if tool.is_async else await context.run.on_thread(body)
         if not isinstance(value, str) and inspect.isawaitable(value):
             value = await context.run.in_task(value)

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from talaria.threads.watchdog import Watchdog
 from talaria.tools.chain import CallContext, Proceed, ToolOutcome
 
 
@@ -11,13 +12,16 @@ async def timeout(context: CallContext, proceed: Proceed) -> ToolOutcome:
     seconds = tool.timeout or context.run.run.turn.limits.tool_timeout
     context.began = asyncio.get_running_loop().time()
     context.deadline = context.began + seconds
-    scope = asyncio.timeout_at(context.deadline)
+    watchdog = Watchdog()
+    watchdog.arm(seconds)
     try:
-        async with scope:
+        with watchdog:
             return await proceed(context)
     except TimeoutError:
-        if not scope.expired():
+        if not watchdog.expired:
             raise
+    finally:
+        watchdog.cancel()
     if tool.side_effects:
         text = f"Timed out after {seconds:g} s; it is not known whether it took effect. Check before you repeat it."
         return ToolOutcome(text, "unknown")
