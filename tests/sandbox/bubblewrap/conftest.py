@@ -42,7 +42,8 @@ def left_over(state: Path) -> list[str]:
     mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line]
     folders = [str(path) for path in state.glob("*") if path.name != "lock"]
     deployment = Bubblewrap(state, "").deployment
-    groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{PARENT}/{deployment}-*")]
+    parents = [path / PARENT for path in (Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").glob("*"))]
+    groups = [str(path) for parent in parents for path in parent.glob(f"{deployment}-*")]
     return mine + mounts + folders + groups
 
 
