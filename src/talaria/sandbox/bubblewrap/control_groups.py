@@ -100,11 +100,11 @@ def _offered(base: Path) -> tuple[str, ...]:
 
 def _writable(place: Hierarchy) -> bool:
     try:
-        _parent(place)
+        writable = os.access(_parent(place), os.W_OK)
     except OSError:
         return False
     _remove_if_empty(place.base / PARENT)
-    return True
+    return writable
 
 
 def _parent(place: Hierarchy) -> Path:
