@@ -35,6 +35,7 @@ class Box:
     runs: bool = True
     commands: int = 0
     served: int = 0
+    closed_in_use: bool = False
 
 
 @dataclass(eq=False)
@@ -48,6 +49,7 @@ class MemoryLauncher:
     removed: list[str] = field(default_factory=list[str])
     most: int = 0
     at_gate: int = 0
+    evicted_in_use: int = 0
     broken: str = ""
     stuck: bool = False
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -100,6 +102,7 @@ class MemoryLauncher:
             raise SandboxUnavailable("it cannot be removed now")
         box = self.boxes.pop(name, None)
         if box is not None:
+            self.evicted_in_use += not workspace and (box.closed_in_use or (box.runs and box.commands > 0))
             box.runs = False
         if workspace:
             self.workspaces.pop(name, None)
@@ -161,6 +164,7 @@ class MemorySandbox:
         return MemoryPipe()
 
     async def close(self) -> None:
+        self.box.closed_in_use = self.box.runs and self.box.commands > 0
         self.box.runs = False
 
 

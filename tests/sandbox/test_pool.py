@@ -95,6 +95,7 @@ async def test_one_in_use_is_never_ended_however_long_it_takes(tmp_path: Path) -
         await bench.settle()
         await bench.pass_time(KEEP * 2)
         other = asyncio.create_task(bench.run("other"))
+        await bench.settle()
         await bench.pass_time(PATIENCE - 1)
         assert not other.done()
         assert len(bench.launcher.running) == 1
