@@ -78,7 +78,7 @@ class Bench:
 
 
 @asynccontextmanager
-async def a_bench(  # noqa: PLR0913
+async def a_bench(
     folder: Path,
     launcher: MemoryLauncher | None = None,
     clock: FakeClock | None = None,

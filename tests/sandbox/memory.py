@@ -113,17 +113,17 @@ class MemoryLauncher:
 
 @dataclass(eq=False)
 class MemorySandbox:
-    """A sandbox whose commands are words: `wait` waits until it is let go, `box` says where it ran, others are echoed."""
+    """A sandbox whose commands are words: `wait` waits to be let go, `box` says where it ran, others are echoed."""
 
     box: Box
     let_go: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
-    def is_lost(self) -> bool:
+    def lost(self) -> bool:
         return not self.box.runs
 
     def _check(self) -> None:
-        if self.is_lost:
+        if self.lost:
             raise SandboxLost("it is gone")
 
     async def exec(self, command: Command, output: Callable[[bytes], None] | None = None) -> Exited:

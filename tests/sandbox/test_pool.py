@@ -10,7 +10,7 @@ from talaria.ports.sandbox import Command
 from talaria.sandbox.pool import PATIENCE
 from talaria.sandbox.starting import ANEW
 from talaria.sandbox.starting import LOST as ALL_LOST
-from tests.sandbox.bench import IDLE, KEEP, Bench, a_bench, key
+from tests.sandbox.bench import IDLE, KEEP, a_bench, key
 
 
 async def test_parallel_calls_of_a_session_share_one_sandbox_and_sessions_share_none(tmp_path: Path) -> None:
@@ -31,11 +31,10 @@ async def test_the_same_session_of_another_person_or_tenant_is_another(tmp_path:
 
 
 async def test_a_turn_without_memory_has_the_sandbox_of_its_session(tmp_path: Path) -> None:
-    async with a_bench(tmp_path) as bench:
-        async with bench.pool.use(key("s")) as mine:
-            of_run = type(key("s"))("acme", "ann", "-", "s", "run_1")
-            async with bench.pool.use(of_run) as other:
-                assert mine is other
+    async with a_bench(tmp_path) as bench, bench.pool.use(key("s")) as mine:
+        of_run = type(key("s"))("acme", "ann", "-", "s", "run_1")
+        async with bench.pool.use(of_run) as other:
+            assert mine is other
 
 
 async def test_the_first_to_wait_does_not_take_the_others_start_with_it_when_it_is_cancelled(tmp_path: Path) -> None:

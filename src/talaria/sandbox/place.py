@@ -11,8 +11,8 @@ class Connected(Sandbox, Protocol):
     """A sandbox that knows whether it is gone."""
 
     @property
-    def is_lost(self) -> bool:
-        """Whether every call would raise SandboxLost."""
+    def lost(self) -> bool:
+        """Whether it is gone: every call would raise SandboxLost."""
         ...
 
 
@@ -44,7 +44,7 @@ class Place:
     @property
     def is_ready(self) -> bool:
         """Whether it can be used as it is."""
-        return self.work is None and self.sandbox is not None and not self.sandbox.is_lost
+        return self.work is None and self.sandbox is not None and not self.sandbox.lost
 
     @property
     def is_idle(self) -> bool:

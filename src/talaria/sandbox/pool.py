@@ -6,7 +6,7 @@ for a place while holding room that others wait for: who holds room gives it bac
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -109,7 +109,7 @@ class Pool:
     # Uses
 
     @asynccontextmanager
-    async def use(self, session: SessionKey) -> AsyncIterator[Place]:
+    async def use(self, session: SessionKey) -> AsyncGenerator[Place]:
         """Hold the session's sandbox, started if need be: it is not evicted meanwhile.
 
         Raises:
@@ -266,7 +266,7 @@ class Pool:
                 raise
 
     async def close(self) -> None:
-        """End all sandboxes; workspaces stay if they are lasting. What cannot be ended now is found at the next start."""
+        """End all sandboxes; workspaces stay if they are lasting. What does not end is found at the next start."""
         self._is_closed = True
         for task in self._starts:
             task.cancel()

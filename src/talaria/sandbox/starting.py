@@ -102,7 +102,7 @@ class Starter:
         if not self.spares:
             return None
         name, spare = self.spares.pop(0)
-        if not spare.is_lost:
+        if not spare.lost:
             return name, spare
         await self.remove(name)
         return None
