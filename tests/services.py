@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from talaria.sandbox.docker.engine import address_in
+from talaria.sandbox.docker.address import address_in
 
 PROGRAMS = {
     "nginx": "nginx",

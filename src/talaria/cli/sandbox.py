@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from talaria.core.errors import SandboxUnavailable
@@ -45,10 +46,16 @@ def _build(options: argparse.Namespace) -> int:
 
 async def _kinds() -> list[str]:
     """The kinds of sandbox that are installed here."""
-    from talaria.sandbox.docker.engine import answers  # noqa: PLC0415 - only here a client is needed
+    from talaria.sandbox.docker.engine import Engine  # noqa: PLC0415 - only here a client is needed
 
     kinds = ["bubblewrap"] if shutil.which("bwrap") else []
-    kinds += ["docker"] if await answers() else []
+    with suppress(SandboxUnavailable):
+        engine = await Engine.of_this_machine()
+        try:
+            await engine.info()
+            kinds.append("docker")
+        finally:
+            await engine.close()
     if not kinds:
         raise SandboxUnavailable("Neither Docker nor bubblewrap is installed here: `apt-get install bubblewrap`.")
     return kinds

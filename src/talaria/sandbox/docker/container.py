@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from talaria.ports.sandbox import WORKSPACE
+from talaria.sandbox.docker.engine import Image
 from talaria.sandbox.launcher import Launch
 
 USER = "1000:1000"
@@ -26,10 +27,13 @@ def labels_given(found: Mapping[str, str]) -> dict[str, str]:
     return {key.removeprefix(_OWN): value for key, value in found.items() if key.startswith(_OWN) and key not in own}
 
 
-def config(
-    launch: Launch, *, image: str, user: str, volume: str, command: Sequence[str], runtime: str | None
-) -> dict[str, Any]:
-    """Return what the engine is told to create, without labels.
+def user_of(image: Image) -> str:
+    """Return who runs in a container of an image: its own user, unless that is root."""
+    return USER if image.user.partition(":")[0] in ("", "0", "root") else image.user
+
+
+def config(launch: Launch, *, user: str, volume: str, command: Sequence[str], runtime: str | None) -> dict[str, Any]:
+    """Return what the engine is told to create, without the image and labels.
 
     /tmp may hold programs: compilers and package managers run what they put there, and so may the workspace anyway.
     Nothing the agent says is kept in the engine's log.
@@ -57,7 +61,6 @@ def config(
     if runtime:
         host["Runtime"] = runtime
     return {
-        "Image": image,
         "Entrypoint": [],
         "Cmd": list(command),
         "User": user,

@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import aiohttp
 import structlog
-from aiodocker import Docker, DockerError
-from aiodocker.containers import DockerContainer
+from aiodocker import DockerError
 from aiodocker.stream import Stream
+
+from talaria.sandbox.docker.engine import Engine
 
 WAITING = 256 * 1024
 """Bytes that may wait to be sent before `drain` holds up."""
@@ -20,8 +21,8 @@ _log = structlog.get_logger(__name__)
 class DockerLink:
     """An attached container. It has a client of its own: streams are as many as sandboxes, a client has 100 at most."""
 
-    def __init__(self, docker: Docker, stream: Stream, name: str) -> None:
-        self._docker = docker
+    def __init__(self, engine: Engine, stream: Stream, name: str) -> None:
+        self._engine = engine
         self._stream = stream
         self._name = name
         self._waiting = bytearray()
@@ -32,15 +33,13 @@ class DockerLink:
         self._writer = asyncio.create_task(self._send(), name=f"sandbox {name}")
 
     @classmethod
-    async def attached(cls, docker: Docker, container: DockerContainer, name: str) -> "DockerLink":
-        """Attach to a container, before or after its start. The client is closed with the link, also if this fails."""
-        stream = container.attach(stdin=True, stdout=True, stderr=True)
+    async def attached(cls, engine: Engine, container: str, name: str) -> "DockerLink":
+        """Attach to a container, before its start or later. The client is closed with the link, also if this fails."""
         try:
-            await stream.__aenter__()
+            return cls(engine, await engine.attach(container), name)
         except BaseException:
-            await docker.close()
+            await engine.close()
             raise
-        return cls(docker, stream, name)
 
     async def read(self) -> bytes:
         """Return the next bytes of the agent; b"" when it is gone. Its complaints go to the log."""
@@ -72,7 +71,7 @@ class DockerLink:
         with suppress(asyncio.CancelledError):
             await self._writer
         await self._stream.close()
-        await self._docker.close()
+        await self._engine.close()
 
     async def _send(self) -> None:
         with suppress(*_BROKEN):

@@ -11,12 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aiodocker import DockerError
-
 from talaria.core.errors import SandboxUnavailable
 from talaria.ports.sandbox import WORKSPACE
 from talaria.sandbox.docker.container import USER
-from talaria.sandbox.docker.engine import GONE, client, engine_address, refusals
+from talaria.sandbox.docker.engine import Engine
 from talaria.sandbox.image.recipe import LABEL
 
 _CHUNK = 1024 * 1024
@@ -31,34 +29,29 @@ async def image_recipe(image: str) -> str | None:
     Raises:
         SandboxUnavailable: no engine answers.
     """
-    docker = client(await engine_address())
+    engine = await Engine.of_this_machine()
     try:
-        with refusals("Docker cannot be asked"):
-            try:
-                found: dict[str, Any] = await docker.images.inspect(image)
-            except DockerError as error:
-                if error.status != GONE:
-                    raise
-                return None
+        found = await engine.image(image)
     finally:
-        await docker.close()
-    made: str | None = ((found.get("Config") or {}).get("Labels") or {}).get(LABEL)
-    return made
+        await engine.close()
+    return found.labels.get(LABEL) if found else None
 
 
 async def load_image(root: Path, image: str, made: str) -> None:
-    """Load the files under a folder as an image, labelled with the recipe that made them. Needs room for two copies meanwhile.
+    """Load the files under a folder as an image, labelled with the recipe that made them.
+
+    It needs room for two copies meanwhile.
 
     Raises:
         SandboxUnavailable: the engine refuses, or does not answer.
     """
-    docker = client(await engine_address())
+    engine = await Engine.of_this_machine()
     try:
-        with tempfile.TemporaryDirectory(prefix="talaria-image-", dir=_ROOM) as folder, refusals("The image cannot be loaded"):
+        with tempfile.TemporaryDirectory(prefix="talaria-image-", dir=_ROOM) as folder:
             archive = await asyncio.to_thread(_archive, root, Path(folder), image, made)
-            await docker.images.import_image(_chunks(archive))
+            await engine.load(_chunks(archive))
     finally:
-        await docker.close()
+        await engine.close()
 
 
 def _archive(root: Path, folder: Path, image: str, made: str) -> Path:
@@ -92,7 +85,7 @@ def _tagged(image: str) -> str:
 
 
 def _tar(*arguments: str) -> None:
-    ended = subprocess.run(["tar", *arguments], check=False)
+    ended = subprocess.run(["tar", *arguments], check=False)  # noqa: S603, S607 - our own words; the system's tar
     if ended.returncode:
         raise SandboxUnavailable(f"The image cannot be written to {_ROOM}: tar ended with {ended.returncode}.")
 

@@ -50,7 +50,8 @@ def codename(release: Path = Path("/etc/os-release")) -> str | None:
 
 def apt_settings() -> dict[str, str]:
     """Return how this machine's apt reaches archives: proxies and certificates among them."""
-    dump = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=False).stdout
+    command = ["apt-config", "dump", "Acquire"]
+    dump = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - our own words
     pairs = (line.rstrip(";").split(" ", 1) for line in dump.splitlines() if " " in line)
     return {name: value.strip('"') for name, value in pairs if value != '""'}
 

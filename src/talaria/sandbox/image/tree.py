@@ -89,10 +89,9 @@ def _run(root: Path, what: Origin) -> None:
         _apt_folder(Path(folder), what, settings)
         first = what.sources[0]
         arguments = [str(root), what.suite, first.uri, folder, str(CACHE / what.suite), *PACKAGES]
-        own = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
-        ended = subprocess.run(
-            [*own, "sh", "-s", *arguments], input=script(), text=True, check=False, env=_environment(first, settings)
-        )
+        command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-s", *arguments]
+        environment = _environment(first, settings)
+        ended = subprocess.run(command, input=script(), text=True, check=False, env=environment)  # noqa: S603 - paths and names of packages
     if ended.returncode:
         raise SandboxUnavailable(
             f"The system could not be made (code {ended.returncode}); what went wrong is said above."
@@ -103,12 +102,13 @@ def _apt_folder(folder: Path, what: Origin, settings: dict[str, str]) -> None:
     """What apt inside uses meanwhile: the same archives, keys, proxies, certificates and logins as outside."""
     lines: list[str] = []
     for number, source in enumerate(what.sources):
-        key = source.key if source.key and Path(source.key).is_file() else None
-        if key:
-            copy = folder / "trusted.gpg.d" / f"talaria-{number}{Path(key).suffix}"
+        if source.key and Path(source.key).is_file():
+            copy = folder / "keyrings" / f"talaria-{number}{Path(source.key).suffix}"
             copy.parent.mkdir(exist_ok=True)
-            shutil.copy(key, copy)
-        lines.append(source.line(f"/etc/apt/trusted.gpg.d/{copy.name}" if key else None))
+            shutil.copy(source.key, copy)
+            lines.append(source.line(f"/etc/apt/keyrings/{copy.name}"))
+        else:
+            lines.append(source.line(None))
     (folder / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
     certificates = Path(settings.pop(_CERTIFICATES_SETTING, _CERTIFICATES))
     if certificates.is_file():
