@@ -1,5 +1,7 @@
 """Sandboxes as Docker containers, each on a volume that outlives it."""
 
+import asyncio
+
 from talaria.core.errors import SandboxUnavailable
 from talaria.ports.sandbox import WORKSPACE
 from talaria.sandbox.agent import source
@@ -47,7 +49,7 @@ class DockerLauncher:
         name = self._name(launch.name)
         marks = labels(self._deployment, launch)
         options = [f"{key}={value}" for key, value in {"workspace": WORKSPACE, **launch.options}.items()]
-        command = [*_PYTHON, source(), *options]
+        command = [*_PYTHON, await asyncio.to_thread(source), *options]
         what = config(launch, user=await self._user(engine), volume=name, command=command, runtime=self._runtime)
         await engine.make_volume(name, marks)
         container = await engine.create(name, {**what, "Image": self._image, "Labels": marks})

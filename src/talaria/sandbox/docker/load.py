@@ -15,12 +15,11 @@ from talaria.core.errors import SandboxUnavailable
 from talaria.ports.sandbox import WORKSPACE
 from talaria.sandbox.docker.container import USER
 from talaria.sandbox.docker.engine import Engine
-from talaria.sandbox.image.recipe import LABEL
+from talaria.sandbox.image.recipe import ENVIRONMENT, LABEL
 
 _CHUNK = 1024 * 1024
 _ROOM = "/var/tmp"  # noqa: S108 - a folder of a random name in it, and on a disk, where /tmp may be memory
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
-_ENVIRONMENT = ["PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"]
 
 
 async def image_recipe(image: str) -> str | None:
@@ -75,7 +74,7 @@ def _configuration(digest: str, made: str) -> dict[str, Any]:
         "architecture": _MACHINES.get(machine, machine),
         "os": "linux",
         "created": datetime.now(UTC).isoformat(),
-        "config": {"User": USER, "Env": _ENVIRONMENT, "WorkingDir": WORKSPACE, "Labels": {LABEL: made}},
+        "config": {"User": USER, "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()], "WorkingDir": WORKSPACE, "Labels": {LABEL: made}},
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
     }
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 ROOT = Path("/var/lib/talaria/sandbox")
 """Where the system for bubblewrap is made, unless another folder is named."""
-LABEL = "talaria.recipe"
+LABEL = "talaria-recipe"
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "MPLCONFIGDIR": "/tmp/.matplotlib"}  # noqa: S108 - inside
+"""What commands inside find in their environment; what matplotlib remembers is not for the workspace."""
 _MARK = "etc/talaria-recipe"
 
 PACKAGES = (
@@ -62,6 +64,7 @@ def default_root() -> Path | None:
 def dockerfile() -> str:
     """Return a Dockerfile for the same system, for machines that have Docker and its registry."""
     packages = " \\\n      ".join(PACKAGES)
+    settings = " ".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
     return f"""\
 FROM debian:stable-slim
 RUN apt-get update \\
@@ -73,7 +76,7 @@ RUN apt-get update \\
  && printf '%s\\n' 'backend: Agg' 'font.family: DejaVu Sans, WenQuanYi Micro Hei' 'axes.unicode_minus: False' \\
       >/etc/matplotlibrc \\
  && ln -s /usr/bin/python3 /usr/local/bin/python
-ENV LANG=C.UTF-8
+ENV {settings}
 WORKDIR /workspace
 USER 1000:1000
 """
