@@ -11,7 +11,6 @@ from yarl import URL
 from talaria.core.errors import NotFound, SandboxLost
 from talaria.core.ids import SessionKey
 from talaria.ports.sandbox import Pipe, Sandbox
-from talaria.runtime.previews import NOTHING
 
 
 class Stream(Pipe):
@@ -51,7 +50,7 @@ class Inside:
     @asynccontextmanager
     async def hold(self, key: SessionKey) -> AsyncGenerator[Sandbox]:
         if key.path not in self.sessions:
-            raise NotFound(NOTHING)
+            raise NotFound("this session has no sandbox now; it gets one when it runs code")
         self.holders += 1
         try:
             yield cast("Sandbox", self)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from talaria.agents.open_run import Means
 from talaria.core.errors import ConfigurationError
-from talaria.journal.entries import AnyEntry, RunFinished
+from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
@@ -29,10 +29,11 @@ from talaria.runtime.notifier import Notifier
 from talaria.runtime.outcomes import Outcomes
 from talaria.runtime.owner import Owner
 from talaria.runtime.plan import Plan
-from talaria.runtime.previews import Previews, no_sandbox
+from talaria.runtime.previews import Previews
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import model_labels, pricing
+from talaria.runtime.sandboxes import Sandboxes, Site
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.stores import open_store
 from talaria.runtime.usage_report import UsageReport
@@ -66,6 +67,7 @@ class Parts:
     transcripts: Transcripts | None
     gateway: Gateway | None
     breakers: Breakers
+    sandboxes: Sandboxes
     links: Links
     previews: Previews
     notifier: Notifier | None
@@ -79,6 +81,7 @@ class Parts:
             self.usage_sums.watch,
             self.links.watch,
             self.previews.watch,
+            self.sandboxes.watch,
             *(each.watch for each in couriers),
         ]
 
@@ -87,6 +90,7 @@ class Parts:
         self.kit.outcomes.close()
         self.kit.hub.close()
         self.threads.close()
+        await self.sandboxes.close()
         if self.transcripts is not None:
             await asyncio.to_thread(self.transcripts.close)
         if self.gateway is not None:
@@ -128,7 +132,8 @@ async def build(plan: Plan) -> Parts:
         rows=Outbox(plan.targets).rows if plan.targets else index,
         priced=pricing(plan.routes),
     )
-    grants = plan.grants(kit.secrets)
+    sandboxes = Sandboxes(await asyncio.to_thread(Site.of, settings), clock, kit.metrics, store.journal)
+    grants = plan.grants(kit.secrets, sandboxes)
     labels = model_labels(plan.routes)
     counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
@@ -144,6 +149,8 @@ async def build(plan: Plan) -> Parts:
             if isinstance(entry, RunFinished):
                 kit.outcomes.settle(state, entry)
                 kit.secrets.drop(entry.run)
+            elif isinstance(entry, SessionExpired):
+                sandboxes.forget(state.key)
 
     def currency(model: str) -> str:
         return labels(model).currency
@@ -165,17 +172,18 @@ async def build(plan: Plan) -> Parts:
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
-        deletion=Deletion(kit, engine, lookup, transcripts),
-        retention=Retention(kit, engine, transcripts),
+        deletion=Deletion(kit, engine, lookup, transcripts, sandboxes),
+        retention=Retention(kit, engine, transcripts, sandboxes),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
         transcripts=transcripts,
         gateway=gateway,
         links=links,
-        previews=Previews(kit, lookup, no_sandbox),
+        previews=Previews(kit, lookup, sandboxes.hold),
         notifier=notifier,
         breakers=breakers,
+        sandboxes=sandboxes,
     )
 
 

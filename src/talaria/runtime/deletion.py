@@ -9,6 +9,7 @@ from talaria.ports.journal import Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.telemetry.transcripts import Transcripts
 
 PATIENCE = 10.0
@@ -19,8 +20,11 @@ EVERY = 1_000_000
 class Deletion:
     """Ends what runs in a session, then removes it."""
 
-    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None) -> None:
+    def __init__(
+        self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None, sandboxes: Sandboxes
+    ) -> None:
         self._transcripts = transcripts
+        self._sandboxes = sandboxes
         self._kit = kit
         self._engine = engine
         self._lookup = lookup
@@ -38,6 +42,7 @@ class Deletion:
             if not await self._engine.settle(path, PATIENCE):
                 raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
             self._engine.forget(path)
+        await self._sandboxes.remove(SessionKey.parse(row.key))
         await self._kit.store.journal.delete(row.key)
         if self._transcripts is not None:
             self._transcripts.forget(SessionKey.parse(row.key))

@@ -8,6 +8,7 @@ from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden
+from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
@@ -15,12 +16,15 @@ from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.secrets import Secrets
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
 Tools = tuple[Tool[..., Any], ...]
+IN_SANDBOX = ("code", "files")
+"""The groups of the built-in tools that work in the session's sandbox."""
 
 
 class CatalogGrants:
@@ -33,12 +37,14 @@ class CatalogGrants:
         self,
         catalog: Catalog,
         secrets: Secrets,
+        sandboxes: Sandboxes,
         harness: str,
         policy: Policy,
         builtin: tuple[Tool[..., Any], ...] = (),
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
+        self._sandboxes = sandboxes
         self._harness = harness
         self._policy = policy
         self._builtin = builtin
@@ -58,7 +64,7 @@ class CatalogGrants:
             return system, specs
         return f"{system}\n\n{BY_TOOL.format(output.tool)}", (*specs, answer_spec(output))
 
-    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
         """What the run may use.
 
         Raises:
@@ -81,6 +87,7 @@ class CatalogGrants:
             deps=agent.deps,
             policy=self._policy.of_run(tools, principal, agent.name),
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
+            sandbox=self._sandboxes.door(session, secrets),
             own=own,
         )
 
@@ -102,7 +109,13 @@ class CatalogGrants:
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
         chosen = self._catalog.tools(agent, allow)
+        if not self._sandboxes.is_offered:
+            chosen = tuple(tool for tool in chosen if not _needs_sandbox(tool))
         if not chosen:
             return ()
         names = {tool.name.casefold() for tool in chosen}
         return (*chosen, *(tool for tool in self._builtin if tool.name not in names))
+
+
+def _needs_sandbox(tool: Tool[..., Any]) -> bool:
+    return tool.source == "builtin" and tool.group in IN_SANDBOX

@@ -39,7 +39,7 @@ class Grants(Protocol):
         """The system prompt and the tools that the model sees in this turn."""
         ...
 
-    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
         """What the run may use.
 
         Raises:
@@ -210,7 +210,7 @@ class Owner:
 
     async def _grant(self, state: SessionState, run: RunState) -> Granted:
         principal = Principal(state.key.tenant, state.key.user, run.turn.roles)
-        return await self._grants.granted(run.turn, principal)
+        return await self._grants.granted(run.turn, principal, state.key)
 
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"

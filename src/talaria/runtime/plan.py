@@ -21,6 +21,7 @@ from talaria.runtime.notifier import make_targets
 from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.routes import check_models, make_routes
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
@@ -37,7 +38,7 @@ class Plan:
     clock: Clock
     catalog: Catalog
     policy: Policy
-    grants: Callable[[Secrets], CatalogGrants]
+    grants: Callable[[Secrets, Sandboxes], CatalogGrants]
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
@@ -68,8 +69,8 @@ def make_plan(
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
-    def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, policy, builtin)
+    def grants(secrets: Secrets, sandboxes: Sandboxes) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, sandboxes, harness, policy, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]

@@ -26,22 +26,10 @@ LASTS = 12 * 3600 * 1000
 LOWEST, HIGHEST = 1024, 65535
 EVERY = 600.0
 BATCH = 1_000
-NOTHING = "this session has no sandbox now; it gets one when it runs code"
 OVER = "this preview link is not valid, or not any more; ask for a new one"
 
 Hold = Callable[[SessionKey], AbstractAsyncContextManager[Sandbox]]
 """Holds the sandbox that a session has now, in use meanwhile; NotFound if it has none. It starts none."""
-
-
-@asynccontextmanager
-async def no_sandbox(_: SessionKey) -> AsyncGenerator[Sandbox]:
-    """No session has a sandbox here.
-
-    Raises:
-        NotFound: always.
-    """
-    raise NotFound(NOTHING)
-    yield
 
 
 class PreviewRow(msgspec.Struct, frozen=True, gc=False):
