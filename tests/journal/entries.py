@@ -110,6 +110,7 @@ FULL: list[AnyEntry] = [
         truncated=True,
         blob="f" * 64,
         untrusted=True,
+        images=(Image("image/png", "QUJD"),),
     ),
     StopRaised(run="run_1", at=5, call_id="call_1", message="stop"),
     ApprovalRequested(
@@ -221,6 +222,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         name=st.just("t"),
         text=st.just("done"),
         untrusted=st.booleans(),
+        images=st.sampled_from(((), (Image("image/png", "QUJD"),))),
     ),
     st.builds(Emitted, run=runs, at=st.just(0), call_id=calls, name=st.just("n"), data=st.just({"a": 1})),
     st.builds(ToolOutput, run=runs, at=st.just(0), call_id=calls, text=st.just("out")),

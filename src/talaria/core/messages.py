@@ -94,12 +94,13 @@ class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag="assistant", o
 
 
 class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
-    """The answer to the call `call_id`: the text that the model gets."""
+    """The answer to the call `call_id`: the text that the model gets, and pictures, if it sees any."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class SystemMessage(msgspec.Struct, frozen=True, gc=False, tag="system"):

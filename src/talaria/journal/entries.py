@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from talaria.core.events import START, Position
-from talaria.core.messages import AssistantMessage, Message, UserMessage
+from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
 from talaria.core.usage import Usage
 from talaria.ports.model import Finish, ToolSpec
 
@@ -149,7 +149,7 @@ Outcome = Literal["ok", "error", "invalid", "refused", "cancelled", "unknown"]
 class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed.
 
-    `untrusted`: content of outside origin is in it.
+    `untrusted`: content of outside origin is in it. `images`: pictures that a model gets if it sees any.
     """
 
     call_id: str
@@ -160,6 +160,7 @@ class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     truncated: bool = False
     blob: str = ""
     untrusted: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class Emitted(Entry, frozen=True, gc=False, tag="emitted.1"):

@@ -277,7 +277,7 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
 def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:
     call.status, call.is_invalid = "finished", entry.outcome == "invalid"
     call.untrusted = entry.untrusted
-    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.images)
     if entry.blob:
         state.wholes[entry.call_id] = entry.blob
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from talaria.core.messages import File, Image, Text, UserMessage, UserPart
+from talaria.core.messages import File, Image, Text, ToolMessage, UserMessage, UserPart
 
 
 def shown(part: UserPart) -> str:
@@ -30,6 +30,16 @@ def as_text(message: UserMessage) -> str:
     return "\n\n".join(text for part in parts_of(message) if (text := shown(part)))
 
 
+def result_as_text(message: ToolMessage) -> str:
+    """Return the result of a call for a model that sees no pictures."""
+    return "\n\n".join([message.text, *map(shown, message.images)]) if message.images else message.text
+
+
+def data_url(image: Image) -> str:
+    """Return a picture as most providers take it."""
+    return f"data:{image.media_type};base64,{image.data}"
+
+
 def has_picture(message: UserMessage) -> bool:
     """Whether there is an image that can be sent."""
     return any(isinstance(part, Image) and part.data for part in message.parts)
@@ -44,7 +54,7 @@ def content_of(
     parts: list[Any] = []
     for part in parts_of(message):
         if isinstance(part, Image) and part.data:
-            parts.append(picture(f"data:{part.media_type};base64,{part.data}"))
+            parts.append(picture(data_url(part)))
         elif said := shown(part):
             parts.append(text(said))
     return parts

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from talaria.core.messages import Image
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
@@ -19,7 +20,7 @@ from talaria.tools.session import Session
 
 
 class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
-    """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
+    """How a call ended. `text` and `images` are what the model gets; `whole` the full text where that was trimmed.
 
     `stop` is set when the tool ended the run, `may_retry` when another attempt may fare better.
     """
@@ -29,6 +30,7 @@ class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
     whole: str | None = None
     stop: str | None = None
     may_retry: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class Suspended(Exception):

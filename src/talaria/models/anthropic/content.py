@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from talaria.core.messages import Image, ToolMessage, UserPart
+from talaria.core.messages import Image, Text, ToolMessage, UserPart
 from talaria.core.text import loads
 from talaria.models.plain_schema import schema_for
 from talaria.models.sent_calls import NOTHING
@@ -34,10 +34,11 @@ def user(parts: tuple[UserPart, ...], *, vision: bool) -> list[Block]:
     return blocks
 
 
-def result(message: ToolMessage, call_id: str) -> Block:
-    """Return the result of a call."""
+def result(message: ToolMessage, call_id: str, *, vision: bool) -> Block:
+    """Return the result of a call: as text, or as blocks where there are pictures that can be shown."""
     words = message.text if message.text.strip() else NOTHING
-    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": words}
+    content = user((Text(words), *message.images), vision=vision) if message.images else words
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return {**block, "is_error": True} if message.is_error else block
 
 
