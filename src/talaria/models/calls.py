@@ -78,13 +78,13 @@ def read_fragment(entry: dict[str, Any]) -> Fragment:
     id_, index, function = entry.get("id"), entry.get("index"), entry.get("function")
     body = cast("dict[str, Any]", function if isinstance(function, dict) else entry)
     name, arguments = body.get("name"), body.get("arguments")
-    text = arguments if isinstance(arguments, str) else ""
+    is_text = isinstance(arguments, str)
     return Fragment(
-        str(id_) if isinstance(id_, (str, int)) else "",
-        index if isinstance(index, int) and not isinstance(index, bool) else None,
+        id_ if isinstance(id_, str) else str(id_) if isinstance(id_, int) else "",
+        index if type(index) is int else None,
         name if isinstance(name, str) else "",
-        text,
-        None if isinstance(arguments, str) else arguments,
+        arguments if is_text else "",
+        None if is_text else arguments,
         {} if entry.keys() <= _KNOWN else _extra(entry),
     )
 

@@ -66,6 +66,8 @@ def _has_only_text(delta: ChunkDelta) -> bool:
 
 def said(content: Any) -> tuple[str, str]:
     """Return the text and the reasoning in a `content`, which some servers write as a list of parts."""
+    if content is None:
+        return "", ""
     if isinstance(content, str):
         return content, ""
     texts: list[str] = []

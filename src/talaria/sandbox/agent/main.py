@@ -1,0 +1,278 @@
+"""The agent itself: takes requests of hosts until it is told to end."""
+
+import os
+import signal
+import socket
+import sys
+import time
+
+from talaria.sandbox.agent.commands import Commands, Memory
+from talaria.sandbox.agent.file_work import List, Read, Write
+from talaria.sandbox.agent.kernel import adopt, hide
+from talaria.sandbox.agent.loop import READ, WRITE, Loop
+from talaria.sandbox.agent.paths import Paths, Refused
+from talaria.sandbox.agent.processes import Processes
+from talaria.sandbox.agent.relays import Dial, Egress
+from talaria.sandbox.agent.session import Channel, Output, Session
+from talaria.sandbox.agent.usage import Usage
+from talaria.sandbox.frames import (
+    BYE,
+    CLOSE,
+    COUNT,
+    CREDIT,
+    DATA,
+    END,
+    HELLO,
+    LARGEST,
+    MORE,
+    OPEN,
+    PING,
+    REQUEST,
+    BadFrame,
+    Decoder,
+)
+
+_ENOUGH = 1024 * 1024
+_DEFAULTS = {"workspace": "/workspace", "disk": "0", "orphan": "0", "egress": "0", "fd": "-1", "oom": "-1"}
+
+
+class Agent:
+    """All of it."""
+
+    def __init__(self, options):
+        self._loop = Loop()
+        self._paths = Paths(options["workspace"])
+        self._processes = Processes(self._loop)
+        egress = int(options["egress"])
+        environment = _environment(options["workspace"], egress)
+        self._commands = Commands(self._loop, self._processes, Memory(int(options["oom"])), environment)
+        disk = int(options["disk"])
+        self._commands.largest = disk
+        self._usage = Usage(self._loop, self._paths, disk, lambda: self._commands.kill(b"disk"))
+        self._commands.usage = self._usage
+        self._orphan = float(options["orphan"])
+        self._heard = time.monotonic()
+        self._session = None
+        self._connection = None
+        self._out = None
+        self._decoder = Decoder()
+        self._running = True
+        self._listener = None
+        fd = int(options["fd"])
+        if fd < 0:
+            self._connect(0, 1)
+        else:
+            self._listener = socket.socket(fileno=fd)
+            self._listener.setblocking(False)
+            self._loop.watch(fd, READ, self._accept)
+        if egress:
+            Egress(self._loop, egress, lambda: self._session)
+        if self._orphan:
+            self._check_orphan()
+        self._wake, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._loop.watch(self._wake, READ, self._children)
+
+    def run(self):
+        """Work until the end."""
+        while self._running:
+            self._loop.once()
+        self._commands.kill(b"exited")
+        cleaned = []
+        self._processes.sweep(lambda: cleaned.append(True))
+        end = time.monotonic() + 10
+        while (not cleaned or self._processes.shims) and os.getpid() != 1 and time.monotonic() < end:
+            self._loop.once()
+
+    def _children(self, _events):
+        try:
+            os.read(self._wake, 4096)
+        except BlockingIOError:
+            pass
+        self._processes.reap()
+
+    def _check_orphan(self):
+        left = self._heard + self._orphan - time.monotonic()
+        if left <= 0:
+            self._running = False
+        else:
+            self._loop.after(left, self._check_orphan)
+
+    def _accept(self, _events):
+        try:
+            sock, _ = self._listener.accept()
+        except OSError:
+            return
+        self._disconnect()
+        sock.setblocking(False)
+        self._connection = sock
+        self._connect(sock.fileno(), sock.fileno())
+
+    def _connect(self, source, target):
+        os.set_blocking(source, False)
+        os.set_blocking(target, False)
+        self._decoder = Decoder()
+        self._source = source
+        self._target = target
+        self._out = Output(self._loop, target, self._sent)
+        self._watch()
+
+    def _watch(self):
+        waiting = WRITE if self._out.size else 0
+        if self._source == self._target:
+            self._loop.watch(self._source, READ | waiting, self._event)
+        else:
+            self._loop.watch(self._source, READ, self._event)
+            self._loop.watch(self._target, waiting, self._event)
+
+    def _event(self, events):
+        out = self._out
+        if events & WRITE:
+            out.flush()
+        if events & ~WRITE and out is self._out:
+            self._read()
+
+    def _read(self):
+        try:
+            data = os.read(self._source, LARGEST)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._disconnect()
+            self._running = self._listener is not None
+            return
+        self._heard = time.monotonic()
+        try:
+            for kind, channel, payload in self._decoder.feed(data):
+                self._frame(kind, channel, payload)
+        except BadFrame:
+            self._decoder = Decoder()
+
+    def _disconnect(self):
+        session, self._session = self._session, None
+        if session is not None:
+            session.end()
+        if self._connection is not None:
+            self._loop.watch(self._connection.fileno(), 0, None)
+            self._connection.close()
+            self._connection = None
+
+    def _send(self, data):
+        self._out.write(data)
+        if self._out.size > _ENOUGH and self._session is not None:
+            self._session.room = False
+        self._watch()
+
+    def _sent(self, count):
+        if count < 0:
+            return
+        session = self._session
+        if session is not None and not session.room and self._out.size < _ENOUGH // 2:
+            session.more_room()
+        if self._out is not None:
+            self._watch()
+
+    def _frame(self, kind, number, payload):
+        session = self._session
+        if kind == HELLO:
+            self._hello(payload)
+        elif kind == BYE:
+            self._running = False
+        elif session is None:
+            return
+        elif kind == PING:
+            session.send(PING, 0, payload)
+        elif kind in (MORE, OPEN):
+            self._request(session, kind, number, payload)
+        elif number in session.channels:
+            _tell(session.channels[number], kind, payload)
+
+    def _hello(self, token):
+        if self._session is not None:
+            self._session.end()
+        self._out.clear()
+        self._session = Session(self._send)
+        self._session.send(HELLO, 0, token)
+
+    def _request(self, session, kind, number, payload):
+        text = session.requests.pop(number, b"") + payload
+        if len(text) > REQUEST:
+            raise BadFrame("a request is too long")
+        if kind == MORE:
+            session.requests[number] = text
+            return
+        if number in session.channels:
+            return
+        try:
+            self._open(session, number, text.split(b"\0"))
+        except Refused as refused:
+            _fail(session, number, refused.which, refused.words)
+        except (ValueError, IndexError):
+            _fail(session, number, "invalid", "the request is not understood")
+        except OSError as error:
+            _fail(session, number, "invalid", os.strerror(error.errno))
+
+    def _open(self, session, number, fields):
+        which = fields[0]
+        if which == b"exec":
+            self._commands.start(session, number, self._paths, fields[1:])
+        elif which == b"read":
+            path, offset, limit = fields[1:]
+            Read(session, number, self._paths, os.fsdecode(path), int(offset), int(limit))
+        elif which == b"write":
+            Write(session, number, self._paths, os.fsdecode(fields[1]), self._usage)
+        elif which == b"list":
+            path, depth, limit = fields[1:]
+            List(session, number, self._paths, os.fsdecode(path), int(depth), int(limit), self._loop)
+        elif which == b"dial":
+            Dial(session, number, self._loop, int(fields[1]))
+        else:
+            raise Refused("invalid", "there is no such request")
+
+
+def _tell(channel, kind, payload):
+    if kind == DATA:
+        channel.data(payload)
+    elif kind == CREDIT and len(payload) == COUNT.size:
+        channel.credit(COUNT.unpack(payload)[0])
+    elif kind == END:
+        channel.end()
+    elif kind == CLOSE:
+        channel.close()
+
+
+def _fail(session, number, which, words):
+    channel = session.channels.get(number) or Channel(session, number)
+    channel.fail(which, words)
+
+
+def _environment(workspace, egress):
+    environment = dict(os.environb)
+    environment[b"HOME"] = os.fsencode(workspace)
+    environment.setdefault(b"PATH", b"/usr/local/bin:/usr/bin:/bin")
+    environment.setdefault(b"LANG", b"C.UTF-8")
+    if egress:
+        proxy = b"http://127.0.0.1:%d" % egress
+        for name in (b"HTTP_PROXY", b"HTTPS_PROXY", b"ALL_PROXY"):
+            environment[name] = environment[name.lower()] = proxy
+        environment[b"NO_PROXY"] = environment[b"no_proxy"] = b"localhost,127.0.0.1,::1"
+    return environment
+
+
+def main():
+    """Run the agent with the options on the command line."""
+    hide()
+    if os.getpid() != 1:
+        adopt()
+    for number in range(1, signal.NSIG):
+        if number not in (signal.SIGCHLD, signal.SIGKILL, signal.SIGSTOP):
+            try:
+                signal.signal(number, signal.SIG_IGN)
+            except (OSError, ValueError):
+                pass
+    Agent({**_DEFAULTS, **dict(word.split("=", 1) for word in sys.argv[1:])}).run()
+    sys.stdout.flush()
+    os._exit(0)
