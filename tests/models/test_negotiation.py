@@ -53,7 +53,12 @@ def test_a_full_model_gets_the_request_as_it_is() -> None:
             "sees no images",
         ),
         (
-            {"messages": (UserMessage((Text("go"),)), ToolMessage("a", "look", "", images=(Image("image/png", "AA"),)))},
+            {
+                "messages": (
+                    UserMessage((Text("go"),)),
+                    ToolMessage("a", "look", "", images=(Image("image/png", "AA"),)),
+                )
+            },
             Profile(vision=False),
             {},
             "sees no images",

@@ -11,6 +11,7 @@ from talaria.core.redaction import Redactor
 from talaria.ports.sandbox import Command, Exited, Sandbox
 from talaria.tools.builtin.output import LiveOutput, output_text, plain
 from talaria.tools.context import ToolContext
+from talaria.tools.declaration import Tool
 from talaria.tools.nearest import listed
 
 MOST_RUNNING = 8
@@ -99,8 +100,10 @@ class Background:
         jobs = self._of(ctx)
         running = [each.name for each in jobs.values() if each.is_running]
         if len(running) >= MOST_RUNNING:
-            raise InvalidRequest(f"{MOST_RUNNING} commands run in the background, the most there may be; end one of "
-                                 f"{listed(running)} with KillBash")
+            raise InvalidRequest(
+                f"{MOST_RUNNING} commands run in the background, the most there may be; end one of "
+                f"{listed(running)} with KillBash"
+            )
         name = _new_name(jobs)
         job = jobs[name] = Job(name, command, Redactor(ctx.secrets))
         _forget_ended(jobs)
@@ -166,7 +169,7 @@ class BashOutput:
     def __init__(self, background: Background) -> None:
         self._background = background
 
-    async def __call__(self, id: str, ctx: ToolContext) -> str:  # noqa: A002 - the name that models know
+    async def __call__(self, id: str, ctx: ToolContext) -> str:
         """Return new output, and whether it still runs."""
         return self._background.find(ctx, id).news()
 
@@ -177,7 +180,7 @@ class KillBash:
     def __init__(self, background: Background) -> None:
         self._background = background
 
-    async def __call__(self, id: str, ctx: ToolContext) -> str:  # noqa: A002 - the name that models know
+    async def __call__(self, id: str, ctx: ToolContext) -> str:
         """Return its last output."""
         job = self._background.find(ctx, id)
         await job.kill()

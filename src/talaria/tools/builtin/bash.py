@@ -15,9 +15,12 @@ LONGEST = 600.0
 """Seconds that a command may take."""
 _KEPT_FOLDER = """IFS= read -r _at 2>/dev/null </tmp/.bash-folder && cd -- "$_at" 2>/dev/null; unset _at
 """
-_IN_FOREGROUND = _KEPT_FOLDER + """trap 'pwd >/tmp/.bash-folder' EXIT
+_IN_FOREGROUND = (
+    _KEPT_FOLDER
+    + """trap 'pwd >/tmp/.bash-folder' EXIT
 eval "$1"
 """
+)
 _IN_BACKGROUND = _KEPT_FOLDER + 'eval "$1"\n'
 """The folder that the last command ended in is kept in the sandbox: it is gone when that is."""
 

@@ -3,12 +3,17 @@
 It reads one JSON object from standard input and writes one to standard output. It works on Python 3.9.
 """
 
+from __future__ import annotations
+
 import fnmatch
 import json
 import os
 import re
 import stat
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
 
 SKIPPED = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
 LARGEST = 32 * 1024 * 1024
@@ -20,7 +25,7 @@ class Wrong(Exception):
     """What was asked for cannot be done; the message says why."""
 
 
-def place(path):
+def place(path: str) -> str:
     """Return the path asked for, which must be in the workspace, links followed."""
     root = os.path.realpath(os.getcwd())
     asked = path[len("/workspace") :].lstrip("/") if (path + "/").startswith("/workspace/") else path
@@ -32,13 +37,14 @@ def place(path):
     return found
 
 
-def said(path):
+def said(path: str) -> str:
     """Return a path as it is said."""
     rest = os.path.relpath(path, os.path.realpath(os.getcwd()))
-    return "/workspace" if rest == "." else f"/workspace/{rest}"
+    shown = rest.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "/workspace" if rest == "." else f"/workspace/{shown}"
 
 
-def files(root):
+def files(root: str) -> Iterator[str]:
     """Yield all files below, in order, links not followed; a file is itself."""
     if not os.path.isdir(root):
         yield root
@@ -49,37 +55,29 @@ def files(root):
             yield os.path.join(folder, name)
 
 
-def pattern_of(pattern):
+_PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[.[^\]]*\]|[{},]|.", re.DOTALL)
+_WRITTEN = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def pattern_of(pattern: str) -> re.Pattern[str]:
     """Return a regular expression for a pattern with *, ?, [...], ** and {a,b}; one without "/" is for names alone."""
     if "/" not in pattern:
         pattern = "**/" + pattern
-    out, at, depth = "", 0, 0
-    while at < len(pattern):
-        each = pattern[at]
-        if pattern.startswith("**/", at):
-            out, at = out + "(?:[^/]+/)*", at + 2
-        elif pattern.startswith("**", at):
-            out, at = out + ".*", at + 1
-        elif each == "*":
-            out += "[^/]*"
-        elif each == "?":
-            out += "[^/]"
-        elif each == "[" and "]" in pattern[at + 2 :]:
-            end = pattern.index("]", at + 2)
-            out, at = out + fnmatch.translate(pattern[at : end + 1])[4:-3], end
-        elif each == "{" and "}" in pattern[at:]:
-            out, depth = out + "(?:", depth + 1
-        elif each == "}" and depth:
-            out, depth = out + ")", depth - 1
-        elif each == "," and depth:
-            out += "|"
+    out, depth = "", 0
+    for piece in _PIECE.findall(pattern):
+        if piece in _WRITTEN:
+            out += _WRITTEN[piece]
+        elif len(piece) > 1:
+            out += fnmatch.translate(piece)[4:-3]
+        elif piece == "{" or (piece in ",}" and depth):
+            depth += {"{": 1, "}": -1, ",": 0}[piece]
+            out += {"{": "(?:", "}": ")", ",": "|"}[piece]
         else:
-            out += re.escape(each)
-        at += 1
-    return re.compile(out, re.DOTALL)
+            out += re.escape(piece)
+    return re.compile(out + ")" * depth, re.DOTALL)
 
 
-def matching(root, pattern):
+def matching(root: str, pattern: str) -> Iterator[str]:
     """Yield the files below that fit the pattern."""
     if not pattern:
         yield from files(root)
@@ -93,24 +91,22 @@ def matching(root, pattern):
             yield path
 
 
-def newest_first(paths):
+def newest_first(paths: Iterable[str]) -> list[str]:
     """Return paths, those that changed last before others."""
-    dated = []
+    dated: list[tuple[int, str]] = []
     for path in paths:
-        try:
+        with suppress(OSError):
             dated.append((-os.lstat(path).st_mtime_ns, path))
-        except OSError:
-            pass
     return [path for _, path in sorted(dated)]
 
 
-def text_of(path):
+def text_of(path: str) -> str | None:
     """Return a file's text; None for one that is binary, too large, no file, or gone."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    with open(opened, "rb") as file:
+    with os.fdopen(opened, "rb") as file:
         about = os.fstat(opened)
         if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
             return None
@@ -127,13 +123,13 @@ def text_of(path):
     return data.decode("latin-1")
 
 
-def glob(asked):
+def glob(asked: dict[str, Any]) -> dict[str, Any]:
     """Find files by a pattern."""
     found = newest_first(matching(place(asked["path"]), asked["pattern"]))
     return {"lines": [said(path) for path in found[: asked["limit"]]], "all": len(found)}
 
 
-def grep(asked):
+def grep(asked: dict[str, Any]) -> dict[str, Any]:
     """Find text in files."""
     flags = (re.IGNORECASE if asked["ignore_case"] else 0) | (re.DOTALL | re.MULTILINE if asked["multiline"] else 0)
     try:
@@ -143,9 +139,10 @@ def grep(asked):
     paths = matching(place(asked["path"]), asked["glob"])
     if asked["output_mode"] != "content":
         return counted(asked, newest_first(paths), wanted)
-    lines, more, room = [], 0, ROOM
+    lines: list[str] = []
+    more, room = 0, ROOM
     for path in paths:
-        for line in blocks(path, numbers(path, wanted, asked["multiline"]), asked):
+        for line in blocks(path, hits_in(path, wanted, asked["multiline"]), asked):
             if len(lines) < asked["limit"] and room > 0:
                 lines.append(line)
                 room -= len(line)
@@ -154,17 +151,17 @@ def grep(asked):
     return {"lines": lines, "all": len(lines) + more}
 
 
-def counted(asked, paths, wanted):
+def counted(asked: dict[str, Any], paths: list[str], wanted: re.Pattern[str]) -> dict[str, Any]:
     """Return the names of files in which it is, with how often in each if asked for."""
-    lines = []
+    lines: list[str] = []
     for path in paths:
-        _, hits = numbers(path, wanted, asked["multiline"])
+        _, hits = hits_in(path, wanted, asked["multiline"])
         if hits:
             lines.append(said(path) if asked["output_mode"] == "files_with_matches" else f"{said(path)}:{len(hits)}")
     return {"lines": lines[: asked["limit"]], "all": len(lines)}
 
 
-def numbers(path, wanted, multiline):
+def hits_in(path: str, wanted: re.Pattern[str], multiline: bool) -> tuple[list[str], list[int]]:
     """Return the lines of a file and the numbers, from 0, of those with a match."""
     text = text_of(path)
     if text is None:
@@ -172,7 +169,8 @@ def numbers(path, wanted, multiline):
     lines = text[:-1].split("\n") if text.endswith("\n") else text.split("\n")
     if not multiline:
         return lines, [number for number, line in enumerate(lines) if wanted.search(line.rstrip("\r"))]
-    hits, at, number = {}, 0, 0
+    hits: dict[int, None] = {}
+    at = number = 0
     for match in wanted.finditer(text):
         number += text.count("\n", at, match.start())
         at = match.start()
@@ -181,7 +179,7 @@ def numbers(path, wanted, multiline):
     return lines, list(hits)
 
 
-def blocks(path, found, asked):
+def blocks(path: str, found: tuple[list[str], list[int]], asked: dict[str, Any]) -> Iterator[str]:
     """Yield the lines to show of one file: matches after ":", those around them after "-", "--" between blocks."""
     lines, hits = found
     shown, matches = -1, set(hits)
@@ -197,7 +195,7 @@ def blocks(path, found, asked):
             shown = number
 
 
-def main():
+def main() -> None:
     """Do what is asked."""
     asked = json.load(sys.stdin)
     try:

@@ -70,13 +70,16 @@ def _decoded(data: bytes, codec: str, *, is_whole: bool) -> str | None:
 def _is_chinese(text: str) -> bool:
     foreign = [each for each in text if each >= "\x80"]
     chinese = sum(
-        "\u4e00" <= each <= "\u9fff" or "\u3000" <= each <= "\u303f" or "\uff00" <= each <= "\uffef"
-        or each in "‘’“”…—·" for each in foreign
+        "\u4e00" <= each <= "\u9fff"
+        or "\u3000" <= each <= "\u303f"
+        or "\uff00" <= each <= "\uffef"
+        or each in "‘’“”…—·"
+        for each in foreign
     )
     return chinese >= _MOSTLY * len(foreign)
 
 
 def _is_western(data: bytes) -> bool:
     """Whether it is likely text: few bytes that no text has."""
-    odd = sum(data.count(each) for each in (*range(0x00, 0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0)))
+    odd = sum(data.count(each) for each in (*range(0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0)))
     return odd <= len(data) // 20
