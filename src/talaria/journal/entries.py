@@ -178,6 +178,17 @@ class ToolOutput(Entry, frozen=True, gc=False, tag="tool_output.1"):
     text: str
 
 
+class ArtifactSaved(Entry, frozen=True, gc=False, tag="artifact_saved.1"):
+    """A call handed a file to the user. `size` in bytes; the bytes themselves are elsewhere."""
+
+    call_id: str
+    artifact_id: str
+    name: str
+    media_type: str
+    size: int
+    url: str
+
+
 class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
     """A tool ended the run."""
 
@@ -327,6 +338,7 @@ AnyEntry = (
     | Emitted
     | ToolOutput
     | ToolFinished
+    | ArtifactSaved
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
@@ -348,6 +360,7 @@ _VISIBLE = frozenset(
         Emitted,
         ToolOutput,
         ToolFinished,
+        ArtifactSaved,
         ApprovalRequested,
         ApprovalResolved,
         RunFinished,

@@ -24,6 +24,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    ArtifactSaved,
     Audited,
     CancelRequested,
     ContextSet,
@@ -80,7 +81,7 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
-        case Emitted() | ToolOutput():
+        case Emitted() | ToolOutput() | ArtifactSaved():
             pass  # for clients, and for those who look into it
         case Audited():
             if entry.action == QUOTA and not entry.call_id:

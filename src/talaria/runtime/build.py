@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from talaria.agents.open_run import Means
+from talaria.artifacts.files import Files
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.index import index
@@ -16,6 +17,7 @@ from talaria.models.gateway import Gateway
 from talaria.notify.outbox import Outbox
 from talaria.ports.model import Transport
 from talaria.runtime.admission import Admission
+from talaria.runtime.artifacts import open_files
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
 from talaria.runtime.deletion import Deletion
@@ -67,12 +69,14 @@ class Parts:
     breakers: Breakers
     links: Links
     notifier: Notifier | None
+    files: Files
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
         """What goes on beside runs for as long as the runtime is open."""
         couriers = self.notifier.couriers if self.notifier is not None else []
-        return [self.retention.watch, self.usage_sums.watch, self.links.watch, *(each.watch for each in couriers)]
+        beside = [self.retention.watch, self.usage_sums.watch, self.links.watch, self.files.watch]
+        return [*beside, *(each.watch for each in couriers)]
 
     async def close(self) -> None:
         """Close what holds files, threads and sockets."""
@@ -85,6 +89,7 @@ class Parts:
             await self.gateway.close()
         if self.notifier is not None:
             await self.notifier.close()
+        await self.files.close()
         await self.kit.store.close()
 
 
@@ -100,6 +105,7 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
+    files = await open_files(settings.artifacts, store, clock)
     audit, secrets = Audit(store, clock, settings.auth.home), Secrets(plan.seals, store.index)
     kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), secrets, audit)
     quotas = await make_quotas(kit, plan.quotas, plan.routes)
@@ -115,6 +121,7 @@ async def build(plan: Plan) -> Parts:
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
         metrics=kit.metrics,
+        files=files,
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
@@ -157,8 +164,8 @@ async def build(plan: Plan) -> Parts:
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
-        deletion=Deletion(kit, engine, lookup, transcripts),
-        retention=Retention(kit, engine, transcripts),
+        deletion=Deletion(kit, engine, lookup, transcripts, files),
+        retention=Retention(kit, engine, transcripts, files),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
@@ -167,6 +174,7 @@ async def build(plan: Plan) -> Parts:
         links=links,
         notifier=notifier,
         breakers=breakers,
+        files=files,
     )
 
 

@@ -1,10 +1,11 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
+from talaria.artifacts.artifact import Artifact
 from talaria.core.messages import Image
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -122,6 +123,15 @@ class CallRun(Protocol):
 
     def output(self, call: CallState, text: str) -> None:
         """Record a piece of what the call puts out, to be told at once."""
+        ...
+
+    async def save(self, call: CallState, name: str, data: AsyncIterator[bytes] | bytes) -> Artifact:
+        """Keep a file for the user, and tell the client at once.
+
+        Raises:
+            InvalidRequest: it is too large.
+            Conflict: the call is over.
+        """
         ...
 
     def ask(self, call: CallState, reason: str, arguments: str) -> None:

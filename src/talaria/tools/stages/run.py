@@ -67,4 +67,5 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         deadline=context.deadline,
         outlet=outlet,
         whole=run.whole,
+        keep=partial(run.save, context.call),
     )
