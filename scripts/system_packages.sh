@@ -6,6 +6,7 @@ set -euo pipefail
 installed() {
   case $1 in
     python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
+    bubblewrap) command -v bwrap >/dev/null ;;
     *) PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" >/dev/null ;;
   esac
 }

@@ -6,11 +6,14 @@ import shutil
 import pytest
 
 PROGRAMS = {
+    "bwrap": "bwrap",
     "nginx": "nginx",
     "unshare": "unshare",
     "tmux": "tmux",
 }
 """Service → the program that must be on the PATH."""
+PACKAGES = {"bwrap": "bubblewrap"}
+"""Service → the Debian package, where that has another name."""
 
 _SYSTEM_PATHS = "/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -30,7 +33,7 @@ def require(name: str) -> str:
     path = find(name)
     if path is not None:
         return path
-    message = f"{name} is missing: run scripts/system_packages.sh {name}"
+    message = f"{name} is missing: run scripts/system_packages.sh {PACKAGES.get(name, name)}"
     if os.environ.get("CI"):
         pytest.fail(message, pytrace=False)
     pytest.skip(message)
