@@ -11,6 +11,9 @@ from talaria.sandbox.agent import source
 from talaria.sandbox.agent_sandbox import AgentSandbox
 
 
+_SOURCE = source()
+
+
 class ProcessLink:
     """The stream to an agent at the other end of two pipes."""
 
@@ -36,10 +39,11 @@ class ProcessLink:
 @asynccontextmanager
 async def bare_sandbox(folder: Path, **options: object) -> AsyncIterator[AgentSandbox]:
     """Run an agent on a folder."""
-    words = [f"{name}={value}" for name, value in {"workspace": folder, **options}.items()]
     program = options.pop("python", sys.executable)
+    await asyncio.to_thread(folder.mkdir, exist_ok=True)
+    words = [f"{name}={value}" for name, value in {"workspace": folder, **options}.items()]
     process = await asyncio.create_subprocess_exec(
-        str(program), "-I", "-S", "-c", source(), *words, stdin=PIPE, stdout=PIPE
+        str(program), "-I", "-S", "-c", _SOURCE, *words, stdin=PIPE, stdout=PIPE
     )
     sandbox = AgentSandbox(ProcessLink(process))
     try:

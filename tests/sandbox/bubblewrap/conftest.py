@@ -38,11 +38,16 @@ async def launcher(state: Path) -> AsyncIterator[Bubblewrap]:
 
 def left_over(state: Path) -> list[str]:
     """Processes, mounts, control groups and folders of a state folder that are still there."""
-    mine = [process for process in processes() if int(process.split()[-1]) in UIDS or str(state) in process]
+    mine = [
+        process
+        for process in processes()
+        if int(process.split()[-1]) in UIDS or ("bwrap" in process and str(state) in process)
+    ]
     mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line]
     folders = [str(path) for path in state.glob("*") if path.name != "lock"]
     deployment = Bubblewrap(state, "").deployment
-    groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{PARENT}/{deployment}-*")]
+    parents = [path / PARENT for path in (Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").glob("*"))]
+    groups = [str(path) for parent in parents for path in parent.glob(f"{deployment}-*")]
     return mine + mounts + folders + groups
 
 

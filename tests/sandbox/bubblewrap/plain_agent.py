@@ -8,7 +8,7 @@ from talaria.sandbox.launcher import Launch, Link, Size
 SOURCE = """
 import json, os, socket, subprocess, sys
 
-listener = socket.socket(fileno=json.loads(sys.argv[1])["listen"])
+listener = socket.socket(fileno=int(dict(word.split("=") for word in sys.argv[1:])["fd"]))
 listener.set_inheritable(False)
 while True:
     connection = listener.accept()[0]
@@ -16,6 +16,11 @@ while True:
         for line in lines:
             done = subprocess.run(json.loads(line), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                pass
             answer = {"code": done.returncode, "output": done.stdout.decode("utf-8", "replace")}
             connection.sendall(json.dumps(answer).encode() + b"\\n")
 """

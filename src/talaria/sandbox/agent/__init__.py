@@ -15,6 +15,7 @@ Commands get the agent's own environment, and its user and limits. The agent ign
 it runs, and ends with status 0 after BYE, at the end of stdin, or as an orphan.
 """
 
+from functools import cache
 from importlib.resources import files
 
 _PARTS = ("kernel", "loop", "processes", "session", "paths", "file_work", "commands", "usage", "relays", "main")
@@ -26,8 +27,12 @@ module.main()
 """
 
 
+@cache
 def source() -> str:
-    """Return the agent as one program: the protocol and the modules of this package, in the order they need."""
+    """Return the agent as one program: the protocol and the modules of this package, in the order they need.
+
+    The first call reads files.
+    """
     frames = files("talaria.sandbox").joinpath("frames.py").read_text("utf-8")
     parts = [("talaria.sandbox.frames", frames)]
     parts += [(f"{__name__}.{name}", files(__name__).joinpath(f"{name}.py").read_text("utf-8")) for name in _PARTS]

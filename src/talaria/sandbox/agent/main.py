@@ -78,7 +78,7 @@ class Agent:
         """Work until the end."""
         while self._running:
             self._loop.once()
-        self._commands.kill(b"exited")
+        self._disconnect()
         cleaned = []
         self._processes.sweep(lambda: cleaned.append(True))
         end = time.monotonic() + 10

@@ -19,7 +19,6 @@ for group in "$@"; do
   shift
 done
 shift
-echo 500 >/proc/self/oom_score_adj
 exec "$@"
 """
 

@@ -1,5 +1,8 @@
 """Limits by control groups, version 1 or 2: a group for each sandbox, under one named talaria."""
 
+import os
+import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -52,16 +55,24 @@ def make(places: tuple[Hierarchy, ...], name: str, size: Size) -> None:
 
 
 def remove(groups: list[Path]) -> bool:
-    """Remove groups; False if there is still something in one. The parent goes with the last of them."""
+    """Remove groups; False if there was still something in one, which is killed. The parent goes with the last."""
     for group in groups:
         try:
             group.rmdir()
         except FileNotFoundError:
             continue
         except OSError:
+            _kill_all(group)
             return False
         _remove_if_empty(group.parent)
     return True
+
+
+def _kill_all(group: Path) -> None:
+    """For a sandbox whose first process nobody knows, such as one that was started on a full disk."""
+    with suppress(OSError):
+        for pid in (group / "cgroup.procs").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _mounted(process: Path) -> list[Hierarchy]:
@@ -89,11 +100,11 @@ def _offered(base: Path) -> tuple[str, ...]:
 
 def _writable(place: Hierarchy) -> bool:
     try:
-        _parent(place)
+        writable = os.access(_parent(place), os.W_OK)
     except OSError:
         return False
     _remove_if_empty(place.base / PARENT)
-    return True
+    return writable
 
 
 def _parent(place: Hierarchy) -> Path:
@@ -135,7 +146,5 @@ def _limits(version: int, controller: str, size: Size) -> list[tuple[str, str | 
 
 
 def _remove_if_empty(folder: Path) -> None:
-    try:
+    with suppress(OSError):
         folder.rmdir()
-    except OSError:
-        return

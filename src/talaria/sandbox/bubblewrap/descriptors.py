@@ -63,3 +63,13 @@ def appending(path: Path) -> Generator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+@contextmanager
+def reading(path: Path) -> Generator[int]:
+    """A descriptor to read a file from."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)

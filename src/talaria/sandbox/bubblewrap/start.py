@@ -12,7 +12,7 @@ from pathlib import Path
 
 from talaria.core.errors import SandboxUnavailable
 from talaria.sandbox.bubblewrap.arguments import Plan, command
-from talaria.sandbox.bubblewrap.descriptors import appending, holding, listening
+from talaria.sandbox.bubblewrap.descriptors import appending, holding, listening, reading
 from talaria.sandbox.bubblewrap.machine import search_path
 from talaria.sandbox.bubblewrap.records import Folder, Record
 from talaria.sandbox.bubblewrap.system import FILES
@@ -25,7 +25,7 @@ _PATIENCE = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What to start. `python` runs `agent`, a program; `options` are its one argument, as JSON."""
+    """What to start. `python` runs `agent`, a program, with `options` and where it listens as arguments."""
 
     folder: Folder
     record: Record
@@ -54,7 +54,7 @@ def start(what: Start, *, to_its_end: bool = False) -> int:
         log = stack.enter_context(appending(what.folder.log))
         status, told = os.pipe()
         stack.callback(os.close, status)
-        options = json.dumps({**what.options, "listen": listener})
+        inherited = {"fd": listener, **_events(what.record, stack)}
         plan = Plan(
             size=what.size,
             workspace=what.folder.workspace,
@@ -65,10 +65,10 @@ def start(what: Start, *, to_its_end: bool = False) -> int:
             seccomp=seccomp,
             info=info,
             status=told,
-            agent=[what.python, "-I", "-S", AGENT, options],
+            agent=[what.python, "-I", "-S", AGENT, *_words(what.options), *_words(inherited)],
         )
         try:
-            process = _run(command(plan), log, (listener, *plan.files.values(), seccomp, info, told))
+            process = _run(command(plan), log, (*inherited.values(), *plan.files.values(), seccomp, info, told))
         finally:
             os.close(told)
         try:
@@ -80,6 +80,17 @@ def start(what: Start, *, to_its_end: bool = False) -> int:
         # Whoever forgets a process that runs is warned; this one is not forgotten, and may outlive us.
         process.returncode = 0
         return process.pid
+
+
+def _events(record: Record, stack: ExitStack) -> dict[str, int]:
+    """Where the agent reads whether the kernel ended something for want of memory, if there is a group for that."""
+    paths = (Path(group) / file for group in record.groups for file in ("memory.events", "memory.oom_control"))
+    path = next((path for path in paths if path.exists()), None)
+    return {"oom": stack.enter_context(reading(path))} if path else {}
+
+
+def _words(options: Mapping[str, str | int | float]) -> list[str]:
+    return [f"{name}={value}" for name, value in options.items()]
 
 
 def _run(argv: Sequence[str], log: int, kept: tuple[int, ...]) -> subprocess.Popen[bytes]:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 from talaria.core.errors import SandboxUnavailable
@@ -15,6 +16,7 @@ class StateFolder:
         """Nothing is made yet."""
         self.path = path
         self._lock: int | None = None
+        self._one_at_a_time = threading.Lock()
 
     def take(self) -> None:
         """Make the folder and lock it; no error if it is ours.
@@ -22,8 +24,18 @@ class StateFolder:
         Raises:
             SandboxUnavailable: another process has it, or those who run in sandboxes cannot enter it.
         """
-        if self._lock is not None:
-            return
+        with self._one_at_a_time:
+            if self._lock is None:
+                self._lock = self._locked()
+
+    def release(self) -> None:
+        """Let others use it."""
+        with self._one_at_a_time:
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+    def _locked(self) -> int:
         self.path.mkdir(parents=True, exist_ok=True)
         self.path.chmod(0o711 if os.geteuid() == 0 else 0o700)
         if closed := closed_to_others(self.path):
@@ -37,10 +49,4 @@ class StateFolder:
         except BlockingIOError:
             os.close(lock)
             raise SandboxUnavailable(f"another talaria keeps its sandboxes in {self.path}: set sandbox.state") from None
-        self._lock = lock
-
-    def release(self) -> None:
-        """Let others use it."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        return lock
