@@ -36,13 +36,13 @@ class Bench:
     context: ToolContext
     said: list[str] = field(default_factory=list[str])
 
-    async def use(self, name: str, **arguments: Any) -> str | Pictured:
+    async def use(self, name: str, /, **arguments: Any) -> str | Pictured:
         tools = code_tools(self.background, timeout=20, result_limit=20_000, reaches_out=False)
         tool = next(each for each in tools if each.name == name)
         tool.validator.validate(arguments)
         return await tool.call({**tool.defaults, **arguments}, replace(self.context, outlet=self))
 
-    async def __call__(self, name: str, **arguments: Any) -> str:
+    async def __call__(self, name: str, /, **arguments: Any) -> str:
         try:
             said = await self.use(name, **arguments)
         except TalariaError as error:

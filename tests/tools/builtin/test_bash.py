@@ -10,7 +10,6 @@ from talaria.core.errors import SandboxLost
 from talaria.core.principal import Principal
 from talaria.tools.builtin.background import MOST_RUNNING
 from talaria.tools.session import session_in_memory
-from tests.polling import wait_until
 from tests.tools.builtin.conftest import Bench
 
 pytestmark = pytest.mark.service("bwrap")
@@ -86,7 +85,7 @@ async def test_a_command_in_the_background_is_found_again(bench: Bench) -> None:
     assert await bench("BashOutput", id=name) == f"one\n\n[{name}: running]"
     assert await bench("BashOutput", id=name) == f"(no new output)\n\n[{name}: running]"
     await bench.bash("touch go")
-    await wait_until(lambda: not bench.background.find(bench.context, name).is_running)
+    await bench.background.find(bench.context, name).settle(20)
     assert await bench("BashOutput", id=name) == f"two\n\n[{name}: ended with exit code 0]"
 
 
@@ -119,7 +118,7 @@ async def test_what_runs_in_the_background_is_lost_with_the_sandbox(bench: Bench
     said = await bench.bash("echo here; sleep 300", run_in_background=True)
     name = re.search(r"bash_\w+", said)[0]  # pyright: ignore[reportOptionalSubscript]
     await bench.sandbox.close()
-    await wait_until(lambda: not bench.background.find(bench.context, name).is_running)
+    await bench.background.find(bench.context, name).settle(20)
     assert f"here\n\n[{name}: lost: " in await bench("BashOutput", id=name)
     with pytest.raises(SandboxLost):
         await bench.use("Bash", command="true")
@@ -138,5 +137,5 @@ async def test_secrets_of_a_command_in_the_background_are_masked_in_later_turns(
     said = await bench.bash("sleep 1; echo sk-LIVE-abc123", run_in_background=True)
     name = re.search(r"bash_\w+", said)[0]  # pyright: ignore[reportOptionalSubscript]
     bench.context = replace(bench.context, secrets={})
-    await wait_until(lambda: not bench.background.find(bench.context, name).is_running)
+    await bench.background.find(bench.context, name).settle(20)
     assert "sk-LIVE-abc123" not in await bench("BashOutput", id=name)

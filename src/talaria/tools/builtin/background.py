@@ -80,7 +80,8 @@ class Job:
 
     def news(self) -> str:
         """Return what it has written since the last time, and how it is."""
-        text, self._new = plain("".join(self._new)), []
+        text = plain("".join(self._new))
+        self._new.clear()
         said = self._redactor.mask(text).rstrip("\n")
         return f"{said or '(no new output)'}\n\n[{self.name}: {self._state}]"
 

@@ -77,7 +77,7 @@ def _read(said: bytes) -> _Found:
     """It runs where anything may have been done to it."""
     try:
         return msgspec.json.decode(said, type=_Found)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         return _Found(error="the search failed in the sandbox; is its python3 in order?")
 
 
