@@ -3,7 +3,6 @@
 # ruff: noqa: D102 - the names of tests are their docstrings
 
 import asyncio
-import secrets
 import time
 
 import pytest
@@ -51,12 +50,6 @@ _DETACH = {
     "by a fork of a fork": "( ( sleep MARK & ) & ); echo started",
     "with its output held open": "(exec 3>&1; sleep MARK) & disown -a; echo started",
 }
-
-
-@pytest.fixture
-def mark() -> str:
-    """Seconds of a sleep by which processes of one check are known."""
-    return f"300.{secrets.randbelow(10**9):09}"
 
 
 class EndingContract(Opening):

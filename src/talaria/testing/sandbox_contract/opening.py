@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102 - the names of tests are their docstrings
 
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -43,6 +44,11 @@ class Opening:
     async def sandbox(self, tmp_path: Path) -> AsyncIterator[Sandbox]:
         async with self.open_sandbox(tmp_path) as sandbox:
             yield sandbox
+
+    @pytest.fixture
+    def mark(self) -> str:
+        """Seconds of a sleep by which the processes of one check are known."""
+        return f"300.{secrets.randbelow(10**9):09}"
 
 
 async def shell(sandbox: Sandbox, script: str, timeout: float = SECONDS) -> Exited:
