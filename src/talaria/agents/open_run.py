@@ -12,6 +12,7 @@ import structlog
 
 from talaria.agents.own import OwnGrant
 from talaria.agents.own_parts import Metrics
+from talaria.agents.placing import with_files
 from talaria.artifacts.artifact import Artifact
 from talaria.artifacts.files import Files
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
@@ -118,11 +119,10 @@ class OpenRun:
         self.tools: Mapping[str, Tool[..., Any]] = {tool.name: tool for tool in granted.tools}
         self.secrets: Mapping[str, str] = dict(granted.secrets or {})
         self.principal = granted.principal
-        self.deps = granted.deps
-        self.policy = granted.policy
+        self.deps, self.policy = granted.deps, granted.policy
         self._answer = granted.answer
         self.own = granted.own
-        self.sandbox = granted.sandbox
+        self.sandbox = with_files(granted.sandbox, means.files, granted.principal, writer.state)
         self.redactor = Redactor(self.secrets)
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None

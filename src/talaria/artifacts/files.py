@@ -83,7 +83,7 @@ class Files:
             raise NotFound("there is no such file; it may have expired")
         return artifact_of(row)
 
-    def read(self, artifact: Artifact, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def read(self, artifact: Artifact, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Yield the bytes of a file from `start` to before `end`.
 
         Raises:

@@ -28,6 +28,18 @@ _TEXTS = {
     "yml": "application/yaml",
 }
 """What text may be by its name."""
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_DOCUMENT = "application/vnd.oasis.opendocument."
+_ARCHIVES = {
+    "docx": f"{_OFFICE}wordprocessingml.document",
+    "xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    "pptx": f"{_OFFICE}presentationml.presentation",
+    "odt": f"{_DOCUMENT}text",
+    "ods": f"{_DOCUMENT}spreadsheet",
+    "odp": f"{_DOCUMENT}presentation",
+    "epub": "application/epub+zip",
+}
+"""What an archive may be by its name."""
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1b")
 _SHOWN = frozenset(("application/pdf", "application/xhtml+xml", "application/xml", "application/javascript"))
@@ -55,9 +67,9 @@ def media_of(name: str, head: bytes) -> Media:
     if not head.startswith(b"%PDF-") and (charset := charset_of(head)):
         return Media(_TEXTS.get(extension, PLAIN), charset)
     kind = _guess(head)
-    if kind == "application/zip" or kind is None:
-        return Media(_application(name) or kind or BINARY)
-    return Media(kind)
+    if kind == "application/zip":
+        return Media(_ARCHIVES.get(extension, kind))
+    return Media(kind or _application(extension) or BINARY)
 
 
 def charset_of(head: bytes) -> str:
@@ -78,7 +90,7 @@ def _decodes(head: bytes, charset: str) -> bool:
     return "\0" not in text
 
 
-def _application(name: str) -> str:
+def _application(extension: str) -> str:
     """What a name says of content that nobody knows: believed only where no browser would show it."""
-    named = _NAMED.guess_type(f"x.{name.rpartition('.')[2]}")[0] or ""
+    named = _NAMED.guess_type(f"x.{extension}")[0] or ""
     return named if named.startswith("application/") and named not in _SHOWN else ""

@@ -12,10 +12,15 @@ def shown(part: UserPart) -> str:
         case Text():
             return part.text
         case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
+            place = f"; it is {part.place}" if part.place else ""
+            return f"[an image of type {part.media_type} that cannot be shown here{place}]"
         case File():
-            text = part.text or f"[content of type {part.media_type} that cannot be shown here]"
-            return f"File {part.name}:\n{text}"
+            lack = (
+                f"[it is {part.place}]"
+                if part.place
+                else f"[content of type {part.media_type} that cannot be shown here]"
+            )
+            return f"File {part.name}:\n{part.text or lack}"
         case _:
             assert_never(part)
 

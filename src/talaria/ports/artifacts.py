@@ -1,6 +1,6 @@
 """Where the bytes of files are kept: a folder, or a bucket. What they are called, and whose they are, is elsewhere."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
 IsKnown = Callable[[str], Awaitable[bool]]
@@ -13,7 +13,7 @@ class Bytes(Protocol):
         """Keep bytes: all or nothing, whatever `data` raises and also when this is cancelled; durable on return."""
         ...
 
-    def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """Yield the bytes from `start` to before `end`, in pieces of at most 1 MiB.
 
         Raises:

@@ -18,6 +18,7 @@ from talaria.notify.outbox import Outbox
 from talaria.ports.model import Transport
 from talaria.runtime.admission import Admission
 from talaria.runtime.artifacts import open_files
+from talaria.runtime.attachments import Attachments
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
 from talaria.runtime.deletion import Deletion
@@ -127,7 +128,8 @@ async def build(plan: Plan) -> Parts:
         rows=Outbox(plan.targets).rows if plan.targets else index,
         priced=pricing(plan.routes),
     )
-    grants = plan.grants(kit.secrets)
+    attachments = Attachments(files)
+    grants = plan.grants(kit.secrets, attachments)
     labels = model_labels(plan.routes)
     counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
@@ -160,7 +162,7 @@ async def build(plan: Plan) -> Parts:
     return Parts(
         kit=kit,
         engine=engine,
-        admission=Admission(kit, engine, quotas),
+        admission=Admission(kit, engine, quotas, attachments),
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),

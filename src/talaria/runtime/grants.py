@@ -7,19 +7,23 @@ from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
-from talaria.core.errors import Forbidden
+from talaria.core.errors import Forbidden, InvalidRequest
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
+from talaria.journal.state import SessionState
 from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
+from talaria.runtime.attachments import Attachments, Handed
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
+WORKSPACE_GROUPS = frozenset(("files", "code"))
+"""Groups of tools that work in the session's sandbox; they are there only where there is one."""
 Tools = tuple[Tool[..., Any], ...]
 
 
@@ -33,12 +37,14 @@ class CatalogGrants:
         self,
         catalog: Catalog,
         secrets: Secrets,
+        attachments: Attachments,
         harness: str,
         policy: Policy,
         builtin: tuple[Tool[..., Any], ...] = (),
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
+        self._attachments = attachments
         self._harness = harness
         self._policy = policy
         self._builtin = builtin
@@ -57,6 +63,21 @@ class CatalogGrants:
         if output is None or not output.tool:
             return system, specs
         return f"{system}\n\n{BY_TOOL.format(output.tool)}", (*specs, answer_spec(output))
+
+    async def attached(self, turn: TurnBody, state: SessionState) -> Handed:
+        """What the turn's message gets of its attachments: places in the workspace, if the turn's tools work there."""
+        if not turn.attachments:
+            return Handed()
+        placed = self._has_workspace(turn)
+        earlier, limit = state.prompt.messages, turn.limits.result_limit
+        return await self._attachments.handed(turn.attachments, turn.principal, earlier, placed=placed, limit=limit)
+
+    def _has_workspace(self, turn: TurnBody) -> bool:
+        try:
+            tools = self._tools(self._catalog.agent(turn.agent), turn.tools)
+        except InvalidRequest:  # it has gone since; the run ends with that error
+            return False
+        return any(tool.group in WORKSPACE_GROUPS for tool in tools)
 
     async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
         """What the run may use.

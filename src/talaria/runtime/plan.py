@@ -14,6 +14,7 @@ from talaria.policy.policy import Policy
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model
 from talaria.quotas.rules import Rules
+from talaria.runtime.attachments import Attachments
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
 from talaria.runtime.grants import CatalogGrants
@@ -37,7 +38,7 @@ class Plan:
     clock: Clock
     catalog: Catalog
     policy: Policy
-    grants: Callable[[Secrets], CatalogGrants]
+    grants: Callable[[Secrets, Attachments], CatalogGrants]
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
@@ -68,8 +69,8 @@ def make_plan(
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
-    def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, policy, builtin)
+    def grants(secrets: Secrets, attachments: Attachments) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, attachments, harness, policy, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]

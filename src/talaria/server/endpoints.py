@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, runs, sessions, usage
+from talaria.server import answers, audit, chat, decide_page, files, health, metrics, offers, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -154,6 +154,26 @@ ENDPOINTS = (
         status=204,
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/files",
+        files.upload,
+        "Hand over a file, to be attached to a turn",
+        answer=answers.FileView,
+        status=201,
+        takes_file=True,
+        query=USER,
+        problems=("invalid_request", "overloaded"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/download/{artifactId}",
+        files.download,
+        "Download a file; one range of it, where that is asked for",
+        gives_file=True,
+        query={"download": "1: to be saved, whatever it is"} | USER,
+        problems=("not_found", "overloaded"),
     ),
     Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
     Endpoint(

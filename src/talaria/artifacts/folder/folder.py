@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -40,7 +40,7 @@ class Folder:
         finally:
             await _whole(asyncio.to_thread(draft.discard))
 
-    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """See Bytes."""
         try:
             file = await asyncio.to_thread(self._place(key).open, "rb")

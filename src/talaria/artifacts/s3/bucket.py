@@ -40,7 +40,7 @@ class Bucket:
             else:
                 await self._put_parts(client, key, data, (first, rest))
 
-    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
         """See Bytes."""
         if end is not None and end <= start:
             return
