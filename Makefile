@@ -89,8 +89,11 @@ map-check: $(READY)
 	@$(BIN)/python scripts/map.py --check
 
 # What tests need of the machine. Without root, tests that need a missing one skip, under CI they fail.
-services:
-	@scripts/system_packages.sh nginx tmux bubblewrap || test -z "$${CI:-}"
+# An engine of Docker is started and left running; what runs in sandboxes is made once, in two minutes.
+services: $(READY)
+	@scripts/system_packages.sh nginx tmux docker.io debootstrap bubblewrap chromium || test -z "$${CI:-}"
+	@scripts/dockerd.sh || test -z "$${CI:-}"
+	@$(BIN)/talaria sandbox build || test -z "$${CI:-}"
 
 clean: ## remove what was built and installed here
 	@rm -rf .venv .tools dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

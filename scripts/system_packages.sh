@@ -4,11 +4,13 @@
 set -euo pipefail
 
 installed() {
+  local program=$1
   case $1 in
-    python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
-    bubblewrap) command -v bwrap >/dev/null ;;
-    *) PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" >/dev/null ;;
+    python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1; return ;;
+    docker.io) program=dockerd ;;
+    bubblewrap) program=bwrap ;;
   esac
+  PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$program" >/dev/null
 }
 
 missing=()

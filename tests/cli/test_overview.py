@@ -8,6 +8,10 @@ from talaria import tool
 from talaria.cli.overview import overview
 from talaria.runtime.catalog import load_catalog
 from talaria.runtime.configure import read_settings
+from talaria.runtime.sandboxes import Sandboxes, Site
+from talaria.stores.memory.store import MemoryStore
+from talaria.telemetry.metrics import Metrics
+from talaria.testing.clock import FakeClock
 
 
 @tool
@@ -43,6 +47,8 @@ RULES = [{"deny": "refund", "roles": ["guest"]}, {"ask": "refund"}, {"ask": "re*
 )
 def test_it_says_which_rules_there_are_and_who_decides(config: dict[str, Any], policy: str, approvals: str) -> None:
     settings = read_settings(config, {})
-    lines = {line.name: line for line in overview(settings, load_catalog(settings, [], [refund]), "http://x")}
+    catalog, metrics, store = load_catalog(settings, [], [refund]), Metrics(), MemoryStore()
+    sandboxes = Sandboxes(Site.of(settings), FakeClock(), metrics, store.journal)
+    lines = {line.name: line for line in overview(settings, catalog, sandboxes, "http://x")}
     assert lines["policy"].text.startswith(policy)
     assert lines["approvals"].text.startswith(approvals)

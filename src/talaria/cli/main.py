@@ -1,4 +1,4 @@
-"""`talaria`: serve, chat, doctor, record, demo, --version."""
+"""`talaria`: serve, chat, doctor, record, sandbox, demo, --version."""
 
 import argparse
 import importlib
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from talaria.cli import doctor, record
+from talaria.cli import doctor, record, sandbox
 from talaria.cli.chat.options import add_options as add_chat
 from talaria.cli.serve import serve
 from talaria.core.errors import ConfigurationError, TalariaError
@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_options(commands.add_parser("doctor", help="try the models, or explain a run", description=text))
     text = "Write a test that plays a run again: the model is scripted, the tools of the plugins really run."
     record.add_options(commands.add_parser("record", help="turn a run into a test", description=text))
+    sandbox.add_options(commands.add_parser("sandbox", help="make the system that code runs in"))
     commands.add_parser("demo", help="run a server with a scripted model; no key is needed")
     return parser
 

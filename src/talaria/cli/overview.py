@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from talaria.policy.selection import select
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.settings import ModelSettings, Settings
 
 SHOWN = 8
@@ -25,7 +26,7 @@ class Line(NamedTuple):
         return f"{'on' if self.is_on else 'off'}: {self.how}"
 
 
-def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
+def overview(settings: Settings, catalog: Catalog, sandboxes: Sandboxes, url: str) -> Sequence[Line]:
     """Return a line for each part, with no secret in it."""
     return (
         _store(settings),
@@ -36,7 +37,7 @@ def overview(settings: Settings, catalog: Catalog, url: str) -> Sequence[Line]:
         _approvals(settings, catalog),
         _auth(settings),
         _cors(settings),
-        _sandbox(catalog),
+        _sandbox(settings, sandboxes),
         _limits(settings),
         _quotas(settings),
         _breaker(settings),
@@ -130,10 +131,19 @@ def _cors(settings: Settings) -> Line:
     return Line("cors", True, _listed(settings.server.cors))
 
 
-def _sandbox(catalog: Catalog) -> Line:
-    apart = sum(tool.isolate is not None for tool in catalog.registry.tools)
-    own = f"{apart} of them in processes of their own" if apart else 'isolate="process" gives one its own process'
-    return Line("sandbox", False, f"there is none: tools run with this process's rights; {own}")
+def _sandbox(settings: Settings, sandboxes: Sandboxes) -> Line:
+    asked = settings.sandbox
+    if asked.kind == "none":
+        return Line("sandbox", False, "sandbox.kind is none: there are no tools that run code or keep files")
+    if sandboxes.refusal:
+        return Line("sandbox", False, sandboxes.refusal)
+    network = f"reaches {_listed(asked.egress)}" if asked.network == "egress" else "no network"
+    return Line(
+        "sandbox",
+        True,
+        f"{sandboxes.kind} ({sandboxes.why}); at most {asked.max}, each {asked.memory // 2**20} MiB, "
+        f"{asked.cpus:g} cores, {network}; idle ones end after {asked.idle:g} s",
+    )
 
 
 def _limits(settings: Settings) -> Line:

@@ -47,7 +47,7 @@ def _settings(config: str | None, host: str | None, port: int | None) -> Setting
 
 
 def _announce(runtime: Runtime, url: str) -> None:
-    lines = overview(runtime.settings, runtime.parts.kit.catalog, url)
+    lines = overview(runtime.settings, runtime.parts.kit.catalog, runtime.parts.sandboxes, url)
     if runtime.settings.telemetry.logs == "json":
         _log.info("serving", **{line.name: line.text for line in lines})
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from talaria.agents.open_run import Means
 from talaria.artifacts.files import Files
 from talaria.core.errors import ConfigurationError
-from talaria.journal.entries import AnyEntry, RunFinished
+from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
@@ -35,6 +35,7 @@ from talaria.runtime.plan import Plan
 from talaria.runtime.quotas import make_quotas
 from talaria.runtime.retention import Retention
 from talaria.runtime.routes import model_labels, pricing
+from talaria.runtime.sandboxes import Sandboxes, Site
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.stores import open_store
 from talaria.runtime.usage_report import UsageReport
@@ -68,6 +69,7 @@ class Parts:
     transcripts: Transcripts | None
     gateway: Gateway | None
     breakers: Breakers
+    sandboxes: Sandboxes
     links: Links
     notifier: Notifier | None
     files: Files
@@ -76,7 +78,7 @@ class Parts:
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
         """What goes on beside runs for as long as the runtime is open."""
         couriers = self.notifier.couriers if self.notifier is not None else []
-        beside = [self.retention.watch, self.usage_sums.watch, self.links.watch, self.files.watch]
+        beside = [self.retention.watch, self.usage_sums.watch, self.links.watch, self.files.watch, self.sandboxes.watch]
         return [*beside, *(each.watch for each in couriers)]
 
     async def close(self) -> None:
@@ -84,6 +86,7 @@ class Parts:
         self.kit.outcomes.close()
         self.kit.hub.close()
         self.threads.close()
+        await self.sandboxes.close()
         if self.transcripts is not None:
             await asyncio.to_thread(self.transcripts.close)
         if self.gateway is not None:
@@ -128,8 +131,9 @@ async def build(plan: Plan) -> Parts:
         rows=Outbox(plan.targets).rows if plan.targets else index,
         priced=pricing(plan.routes),
     )
+    sandboxes = Sandboxes(await asyncio.to_thread(Site.of, settings), clock, kit.metrics, store.journal)
     attachments = Attachments(files)
-    grants = plan.grants(kit.secrets, attachments)
+    grants = plan.grants(kit.secrets, attachments, sandboxes)
     labels = model_labels(plan.routes)
     counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
@@ -145,6 +149,8 @@ async def build(plan: Plan) -> Parts:
             if isinstance(entry, RunFinished):
                 kit.outcomes.settle(state, entry)
                 kit.secrets.drop(entry.run)
+            elif isinstance(entry, SessionExpired):
+                sandboxes.forget(state.key)
 
     def currency(model: str) -> str:
         return labels(model).currency
@@ -166,8 +172,8 @@ async def build(plan: Plan) -> Parts:
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
-        deletion=Deletion(kit, engine, lookup, transcripts, files),
-        retention=Retention(kit, engine, transcripts, files),
+        deletion=Deletion(kit, engine, lookup, transcripts, files, sandboxes),
+        retention=Retention(kit, engine, transcripts, files, sandboxes),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
@@ -177,6 +183,7 @@ async def build(plan: Plan) -> Parts:
         notifier=notifier,
         breakers=breakers,
         files=files,
+        sandboxes=sandboxes,
     )
 
 

@@ -10,6 +10,7 @@ from talaria.ports.journal import Put
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.lookup import Lookup
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.telemetry.transcripts import Transcripts
 
 PATIENCE = 10.0
@@ -20,9 +21,18 @@ EVERY = 1_000_000
 class Deletion:
     """Ends what runs in a session, then removes it."""
 
-    def __init__(self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None, files: Files) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        engine: Engine,
+        lookup: Lookup,
+        transcripts: Transcripts | None,
+        files: Files,
+        sandboxes: Sandboxes,
+    ) -> None:
         self._files = files
         self._transcripts = transcripts
+        self._sandboxes = sandboxes
         self._kit = kit
         self._engine = engine
         self._lookup = lookup
@@ -40,6 +50,7 @@ class Deletion:
             if not await self._engine.settle(path, PATIENCE):
                 raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
             self._engine.forget(path)
+        await self._sandboxes.remove(SessionKey.parse(row.key))
         await self._files.delete_of(row.key)
         await self._kit.store.journal.delete(row.key)
         if self._transcripts is not None:

@@ -1,6 +1,7 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from talaria.agents.agent import AgentSpec
@@ -8,6 +9,7 @@ from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden, InvalidRequest
+from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
@@ -16,21 +18,28 @@ from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.attachments import Attachments, Handed
-from talaria.runtime.catalog import Catalog
+from talaria.runtime.catalog import Catalog, needs_sandbox
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.secrets import Secrets
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
-WORKSPACE_GROUPS = frozenset(("files", "code"))
-"""Groups of tools that work in the session's sandbox; they are there only where there is one."""
 Tools = tuple[Tool[..., Any], ...]
 
 
-class CatalogGrants:
-    """Grants out of the catalog; `harness` is the harness's system prompt, `policy` the deployment's.
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """What every turn gets of the harness itself: its system prompt, and tools where there are others."""
 
-    Every turn that has tools has the `builtin` ones, too, last: the list must not change while a session goes on.
+    prompt: str
+    tools: Tools
+
+
+class CatalogGrants:
+    """Grants out of the catalog; `policy` is the deployment's.
+
+    Every turn that has tools has the harness's, too, last: the list must not change while a session goes on.
     """
 
     def __init__(
@@ -38,16 +47,17 @@ class CatalogGrants:
         catalog: Catalog,
         secrets: Secrets,
         attachments: Attachments,
-        harness: str,
+        sandboxes: Sandboxes,
+        harness: Harness,
         policy: Policy,
-        builtin: tuple[Tool[..., Any], ...] = (),
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
         self._attachments = attachments
-        self._harness = harness
+        self._sandboxes = sandboxes
+        self._harness = harness.prompt
+        self._builtin = harness.tools
         self._policy = policy
-        self._builtin = builtin
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn.
@@ -77,9 +87,9 @@ class CatalogGrants:
             tools = self._tools(self._catalog.agent(turn.agent), turn.tools)
         except InvalidRequest:  # it has gone since; the run ends with that error
             return False
-        return any(tool.group in WORKSPACE_GROUPS for tool in tools)
+        return any(needs_sandbox(tool) for tool in tools)
 
-    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
         """What the run may use.
 
         Raises:
@@ -102,6 +112,7 @@ class CatalogGrants:
             deps=agent.deps,
             policy=self._policy.of_run(tools, principal, agent.name),
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
+            sandbox=self._sandboxes.door(session, secrets),
             own=own,
         )
 
@@ -122,7 +133,7 @@ class CatalogGrants:
         return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
-        chosen = self._catalog.tools(agent, allow)
+        chosen = self._catalog.tools(agent, allow, sandboxes=self._sandboxes.is_offered)
         if not chosen:
             return ()
         names = {tool.name.casefold() for tool in chosen}

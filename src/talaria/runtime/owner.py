@@ -44,7 +44,7 @@ class Grants(Protocol):
         """What the turn's message gets of its attachments."""
         ...
 
-    async def granted(self, turn: TurnStarted, principal: Principal) -> Granted:
+    async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
         """What the run may use.
 
         Raises:
@@ -218,7 +218,7 @@ class Owner:
 
     async def _grant(self, state: SessionState, run: RunState) -> Granted:
         principal = Principal(state.key.tenant, state.key.user, run.turn.roles)
-        return await self._grants.granted(run.turn, principal)
+        return await self._grants.granted(run.turn, principal, state.key)
 
     def _resume(self, writer: SessionWriter, run: RunState) -> None:
         why = "woken" if run.parked_until is not None else "recovered"

@@ -17,11 +17,12 @@ from talaria.quotas.rules import Rules
 from talaria.runtime.attachments import Attachments
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
-from talaria.runtime.grants import CatalogGrants
+from talaria.runtime.grants import CatalogGrants, Harness
 from talaria.runtime.notifier import make_targets
 from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.routes import check_models, make_routes
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
@@ -38,7 +39,7 @@ class Plan:
     clock: Clock
     catalog: Catalog
     policy: Policy
-    grants: Callable[[Secrets, Attachments], CatalogGrants]
+    grants: Callable[[Secrets, Attachments, Sandboxes], CatalogGrants]
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
@@ -65,12 +66,13 @@ def make_plan(
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
-    harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
-    def grants(secrets: Secrets, attachments: Attachments) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, attachments, harness, policy, builtin)
+    harness = Harness(_harness(settings), builtin)
+
+    def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, attachments, sandboxes, harness, policy)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]

@@ -10,6 +10,7 @@ from talaria.runtime.engine import Engine
 from talaria.runtime.expiry import milliseconds
 from talaria.runtime.index_rows import all_rows
 from talaria.runtime.kit import Kit
+from talaria.runtime.sandboxes import Sandboxes
 from talaria.telemetry.transcripts import Transcripts
 
 EVERY = 60.0
@@ -27,12 +28,15 @@ _log = structlog.get_logger("talaria.retention")
 class Retention:
     """Deletes what is old enough. A session with a run that is not over stays, however old it is."""
 
-    def __init__(self, kit: Kit, engine: Engine, transcripts: Transcripts | None, files: Files) -> None:
+    def __init__(
+        self, kit: Kit, engine: Engine, transcripts: Transcripts | None, files: Files, sandboxes: Sandboxes
+    ) -> None:
         self._files = files
         self._store = kit.store
         self._clock = kit.clock
         self._engine = engine
         self._transcripts = transcripts
+        self._sandboxes = sandboxes
         self._age = milliseconds(kit.settings.sessions.retention)
         self._audit_age = milliseconds(kit.settings.audit.retention)
 
@@ -85,6 +89,8 @@ class Retention:
         self._engine.forget(row.key)
         if self._transcripts is not None:
             self._transcripts.forget(SessionKey.parse(row.key))
+        if row.kind == SESSION:
+            self._sandboxes.forget(SessionKey.parse(row.key))
         await self._files.delete_of(row.key)
         await self._store.journal.delete(row.key)
         return True

@@ -18,6 +18,7 @@ async def scrape(parts: Parts, streams: int) -> bytes:
         _gauge("runs_running", "Sessions with a run at work", engine.running),
         _gauge("runs_queued", "Sessions that wait for a place to run", engine.lined_up),
         _gauge("streams_open", "Event streams that clients have open", streams),
+        _gauge("sandboxes_running", "Sandboxes that there are, spares included", parts.sandboxes.running),
         _breakers(parts.breakers.open_by_key()),
         _gauge("approvals_open", "Questions that wait for a person", await count_rows(parts.kit.store.index, APPROVAL)),
         _waiting(waiting),

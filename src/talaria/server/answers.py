@@ -227,9 +227,10 @@ class UsageList(Answer):
 
 
 class Health(Answer):
-    """How the server is."""
+    """How the server is. `degraded`: parts that it has to do without; its log says why."""
 
     status: Literal["ok", "ready"]
+    degraded: list[Literal["sandbox"]] = []
 
 
 class FieldError(Answer):

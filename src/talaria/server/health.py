@@ -14,6 +14,8 @@ async def healthz(_: Call) -> Response:
 async def readyz(call: Call) -> Response:
     """The server can take runs: the store can be written to, and nobody has asked it to stop.
 
+    Without sandboxes it can, too, only not with the tools that need one: `degraded` says what is missing.
+
     Raises:
         Overloaded: it cannot; the message says what is missing.
     """
@@ -23,4 +25,5 @@ async def readyz(call: Call) -> Response:
         await call.parts.kit.store.check()
     except JournalError as error:
         raise Overloaded(f"store: {error.message}", retry_after=30) from error
-    return reply({"status": "ready"})
+    without = call.parts.sandboxes.refusal
+    return reply({"status": "ready"} | ({"degraded": ["sandbox"]} if without else {}))

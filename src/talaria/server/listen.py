@@ -116,6 +116,7 @@ async def serve(runtime: Runtime, listening: socket.socket, ready: Callable[[str
     """
     where = address(listening)
     async with runtime:
+        await runtime.parts.sandboxes.look()
         app = make_app(runtime)
         server = _Server(_config(app), lambda: ready(where))
         with _signals() as stops:

@@ -77,7 +77,6 @@ async def bench(state: Path) -> AsyncIterator[Bench]:
     await sandbox.open()
     background = Background()
     yield Bench(sandbox, background, ToolContext(session=session_in_memory("s-1"), sandbox=sandbox))
-    await background.close()
     await sandbox.detach()
     await launcher.remove("one", workspace=True)
     await launcher.close()

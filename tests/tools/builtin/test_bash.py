@@ -20,6 +20,13 @@ def ended(said: str) -> str:
     return re.sub(r"\d+\.\d s", "T s", said)
 
 
+def id_in(said: str) -> str:
+    """The id of a command in the background."""
+    found = re.search(r"bash_\w+", said)
+    assert found is not None, said
+    return found[0]
+
+
 async def test_output_and_exit_code_are_told(bench: Bench) -> None:
     assert ended(await bench.bash("echo out; echo err >&2")) == "out\nerr\n\n[exit code 0, T s]"
     assert ended(await bench.bash("exit 3")) == "(no output)\n\n[exit code 3, T s]"
@@ -81,7 +88,7 @@ async def test_a_full_workspace_is_said_to_be_full(bench: Bench) -> None:
 
 async def test_a_command_in_the_background_is_found_again(bench: Bench) -> None:
     said = await bench.bash("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two", run_in_background=True)
-    name = re.search(r"bash_\w+", said)[0]  # pyright: ignore[reportOptionalSubscript]
+    name = id_in(said)
     assert await bench("BashOutput", id=name) == f"one\n\n[{name}: running]"
     assert await bench("BashOutput", id=name) == f"(no new output)\n\n[{name}: running]"
     await bench.bash("touch go")
@@ -97,8 +104,7 @@ async def test_a_command_in_the_background_that_fails_at_once_says_so(bench: Ben
 
 async def test_killing_ends_all_of_it_and_nothing_else(bench: Bench) -> None:
     names = [
-        re.search(r"bash_\w+", await bench.bash(f"(setsid sleep {each} &); sleep {each}", run_in_background=True))[0]  # pyright: ignore[reportOptionalSubscript]
-        for each in (301, 302)
+        id_in(await bench.bash(f"(setsid sleep {each} &); sleep {each}", run_in_background=True)) for each in (301, 302)
     ]
     assert "ended by KillBash" in await bench("KillBash", id=names[0])
     running = await bench.bash("cat /proc/*/cmdline | tr '\\0' ' '")
@@ -116,7 +122,7 @@ async def test_there_may_be_only_so_many_in_the_background(bench: Bench) -> None
 
 async def test_what_runs_in_the_background_is_lost_with_the_sandbox(bench: Bench) -> None:
     said = await bench.bash("echo here; sleep 300", run_in_background=True)
-    name = re.search(r"bash_\w+", said)[0]  # pyright: ignore[reportOptionalSubscript]
+    name = id_in(said)
     await bench.sandbox.close()
     await bench.background.find(bench.context, name).settle(20)
     assert f"here\n\n[{name}: lost: " in await bench("BashOutput", id=name)
@@ -125,7 +131,7 @@ async def test_what_runs_in_the_background_is_lost_with_the_sandbox(bench: Bench
 
 
 async def test_what_was_started_in_another_session_is_not_there(bench: Bench) -> None:
-    name = re.search(r"bash_\w+", await bench.bash("sleep 300", run_in_background=True))[0]  # pyright: ignore[reportOptionalSubscript]
+    name = id_in(await bench.bash("sleep 300", run_in_background=True))
     bench.context = replace(bench.context, session=session_in_memory("s-2"))
     assert "no background command" in await bench("BashOutput", id=name)
     bench.context = replace(bench.context, session=session_in_memory("s-1"), principal=Principal(user="eve"))
@@ -135,7 +141,7 @@ async def test_what_was_started_in_another_session_is_not_there(bench: Bench) ->
 async def test_secrets_of_a_command_in_the_background_are_masked_in_later_turns(bench: Bench) -> None:
     bench.context = replace(bench.context, secrets={"apiKey": "sk-LIVE-abc123"})
     said = await bench.bash("sleep 1; echo sk-LIVE-abc123", run_in_background=True)
-    name = re.search(r"bash_\w+", said)[0]  # pyright: ignore[reportOptionalSubscript]
+    name = id_in(said)
     bench.context = replace(bench.context, secrets={})
     await bench.background.find(bench.context, name).settle(20)
     assert "sk-LIVE-abc123" not in await bench("BashOutput", id=name)

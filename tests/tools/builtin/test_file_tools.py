@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from talaria.core.ids import SessionKey
 from talaria.core.messages import Image, ToolMessage
+from talaria.core.principal import Principal
+from talaria.journal.state import SessionState
 from talaria.ports.sandbox import Command, Exited
 from talaria.sandbox.agent_sandbox import AgentSandbox
 from talaria.tools.builtin import read
 from talaria.tools.result import Pictured
+from talaria.tools.session import Session
 from tests.tools.builtin.conftest import Bench, Kept
 from tests.tools.builtin.pictures import pdf, png
 
@@ -19,7 +23,10 @@ pytestmark = pytest.mark.service("bwrap")
 
 
 async def test_what_was_written_is_read_and_edited(bench: Bench) -> None:
-    assert await bench("Write", file_path="a/b.py", content="x = 1\ny = 2\n") == "Wrote /workspace/a/b.py: 2 lines, 12 bytes."
+    assert (
+        await bench("Write", file_path="a/b.py", content="x = 1\ny = 2\n")
+        == "Wrote /workspace/a/b.py: 2 lines, 12 bytes."
+    )
     assert await bench("Read", file_path="/workspace/a/b.py") == "     1\tx = 1\n     2\ty = 2"
     said = await bench("Edit", file_path="a/b.py", old_string="y = 2", new_string="y = 3")
     assert said == "Edited /workspace/a/b.py: replaced:\n     1\tx = 1\n     2\ty = 3\n     3\t"
@@ -56,7 +63,9 @@ async def test_long_files_are_read_page_by_page(bench: Bench) -> None:
 
 async def test_long_lines_are_cut(bench: Bench) -> None:
     await bench("Write", file_path="f", content="x" * 5000 + "\nend")
-    assert await bench("Read", file_path="f") == f"     1\t{'x' * 2000}[… 3000 more characters in this line]\n     2\tend"
+    assert (
+        await bench("Read", file_path="f") == f"     1\t{'x' * 2000}[… 3000 more characters in this line]\n     2\tend"
+    )
 
 
 async def test_files_of_chinese_windows_are_read_and_stay_as_they_are(bench: Bench) -> None:
@@ -80,7 +89,9 @@ async def test_pictures_are_pictures_if_they_really_are(bench: Bench) -> None:
 async def test_a_conversation_with_very_many_pictures_gets_no_more(bench: Bench) -> None:
     await bench.sandbox.write("chart.png", png())
     big = Image("image/png", "A" * read.SHOWN)
-    bench.context.session._state.prompt.messages.append(ToolMessage("c", "Read", "", images=(big,)))
+    state = SessionState(SessionKey("default", "anonymous", "-", "s-1"))
+    state.prompt.messages.append(ToolMessage("c", "Read", "", images=(big,)))
+    bench.context = replace(bench.context, session=Session(state, Principal()))
     assert "too many pictures" in await bench("Read", file_path="chart.png")
 
 
@@ -127,7 +138,15 @@ class Tampered:
         return getattr(self._sandbox, name)
 
 
-OUTSIDE = ("/etc/passwd", "../../etc/passwd", "link", "folder/passwd", "/proc/self/environ", "/dev/zero", "/workspace/../etc/passwd")
+OUTSIDE = (
+    "/etc/passwd",
+    "../../etc/passwd",
+    "link",
+    "folder/passwd",
+    "/proc/self/environ",
+    "/dev/zero",
+    "/workspace/../etc/passwd",
+)
 
 
 @pytest.mark.parametrize("path", OUTSIDE)

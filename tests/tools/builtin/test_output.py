@@ -1,5 +1,7 @@
 """What commands write, as a model reads it."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_live_output_is_the_same_however_its_bytes_are_cut(text: str, cuts: list
     said: list[str] = []
     live = LiveOutput(said.append)
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    for begin, end in zip(places, places[1:], strict=False):
+    for begin, end in pairwise(places):
         live(data[begin:end])
     assert "".join(said) == text
 

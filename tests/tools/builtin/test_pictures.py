@@ -40,6 +40,8 @@ def test_what_a_provider_would_refuse_is_no_picture(data: bytes) -> None:
     assert read_picture(data) is None
 
 
-@given(st.sampled_from([b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF\x10\0\0\0WEBP"]), st.binary(max_size=80))
+@given(
+    st.sampled_from([b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF89a", b"RIFF\x10\0\0\0WEBP"]), st.binary(max_size=80)
+)
 def test_no_bytes_break_the_reader(magic: bytes, rest: bytes) -> None:
     read_picture(magic + rest)

@@ -28,7 +28,9 @@ def test_the_usual_encodings_are_known(data: bytes, text: str, note: str) -> Non
     assert file.with_text(file.text) == data
 
 
-@pytest.mark.parametrize("data", [b"\x7fELF\x02\x00\x00", bytes(range(1, 32)) * 40 + b"\xff", codecs.BOM_UTF16_LE + b"\x00\xd8"])
+@pytest.mark.parametrize(
+    "data", [b"\x7fELF\x02\x00\x00", bytes(range(1, 32)) * 40 + b"\xff", codecs.BOM_UTF16_LE + b"\x00\xd8"]
+)
 def test_binary_is_no_text(data: bytes) -> None:
     assert read_text(data) is None
 

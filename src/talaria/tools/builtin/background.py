@@ -129,12 +129,6 @@ class Background:
             )
         return jobs[name]
 
-    async def close(self) -> None:
-        """End all of them."""
-        every = [job for jobs in self._sessions.values() for job in jobs.values() if job.is_running]
-        self._sessions.clear()
-        await asyncio.gather(*(job.kill() for job in every))
-
     def _of(self, ctx: ToolContext) -> dict[str, Job]:
         key = (ctx.principal.tenant, ctx.principal.user, ctx.session.id)
         jobs = self._sessions.setdefault(key, {})

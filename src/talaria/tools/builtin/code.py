@@ -17,9 +17,9 @@ def code_tools(
 ) -> tuple[Tool[..., Any], ...]:
     """Make the tools: groups `code` (Bash and its like) and `files`.
 
-    `background` holds what runs beside the turns; whoever made it closes it. `timeout`: seconds that a command has
-    where the model says nothing. `result_limit`: characters. `reaches_out`: whether commands reach anything outside
-    the sandbox; then they act outside, and what comes from there is of outside origin.
+    `background` knows what runs beside the turns. `timeout`: seconds that a command has where the model says nothing.
+    `result_limit`: characters. `reaches_out`: whether commands reach anything outside the sandbox; then they act
+    outside, and what comes from there is of outside origin.
     """
     return (
         bash_tool(background, timeout, reaches_out=reaches_out),
