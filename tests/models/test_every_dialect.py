@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from talaria.core.messages import AssistantMessage, Text, ToolCall, ToolMessage, UserMessage
+from talaria.core.messages import AssistantMessage, Image, Message, Text, ToolCall, ToolMessage, UserMessage
 from talaria.models.anthropic.dialect import AnthropicDialect
 from talaria.models.openai.dialect import OpenAiDialect
 from talaria.models.responses.dialect import ResponsesDialect
 from talaria.ports.model import Connection, Dialect, ModelRequest, Prompt, ToolSpec
 from talaria.ports.profile import Profile
+from tests.models.valid_requests import CHECKS
 
 GO = UserMessage((Text("go"),))
 SEARCH = ToolSpec(
@@ -65,3 +66,57 @@ def test_a_name_that_providers_would_refuse_goes_back_as_one_that_they_take(
     written = json.dumps(body(dialect, ModelRequest("m", Prompt("", (), history))))
     assert f'"name": "{sent}"' in written
     assert name == sent or json.dumps(name) not in written
+
+
+PICTURED: list[Message] = [
+    GO,
+    AssistantMessage((ToolCall("a", "look", "{}"), ToolCall("b", "look", "{}"), ToolCall("c", "look", "{}"))),
+    ToolMessage("a", "look", "a chart", images=(Image("image/png", "QUJD"),)),
+    ToolMessage("b", "look", "nothing"),
+    ToolMessage("c", "look", "", images=(Image("image/jpeg", "REVG"),)),
+]
+RULES = pytest.mark.parametrize(
+    ("rule", "dialect", "profile"),
+    [
+        ("openai", OpenAiDialect(), {}),
+        ("mistral", OpenAiDialect(), {"user_after_tool": False, "call_id_length": 9}),
+        ("responses", ResponsesDialect(), {}),
+        ("anthropic", AnthropicDialect(), {}),
+    ],
+)
+
+
+@RULES
+def test_pictures_of_results_are_shown_to_a_model_that_sees(
+    rule: str, dialect: Dialect, profile: dict[str, Any]
+) -> None:
+    for rest in ([], [AssistantMessage((Text("I see."),)), GO], [GO]):
+        sent = body(dialect, ModelRequest("m", Prompt("", (SEARCH,), [*PICTURED, *rest])), **profile)
+        CHECKS[rule](sent)
+        written = json.dumps(sent)
+        assert written.count("QUJD") == written.count("REVG") == 1
+        assert written.index("a chart") < written.index("QUJD") < written.index("REVG")
+        assert "cannot be shown" not in written
+
+
+@RULES
+def test_a_model_without_eyes_is_told_of_pictures(rule: str, dialect: Dialect, profile: dict[str, Any]) -> None:
+    sent = body(dialect, ModelRequest("m", Prompt("", (SEARCH,), PICTURED)), vision=False, **profile)
+    CHECKS[rule](sent)
+    written = json.dumps(sent)
+    assert "QUJD" not in written
+    assert "a chart\\n\\n[an image of type image/png that cannot be shown here]" in written
+
+
+@RULES
+def test_pictures_of_results_stay_where_they_are_as_a_conversation_grows(
+    rule: str, dialect: Dialect, profile: dict[str, Any]
+) -> None:
+    prompt = Prompt("", (SEARCH,))
+    request = ModelRequest("m", prompt)
+    grown: dict[str, Any] = {}
+    for message in [*PICTURED, AssistantMessage((Text("I see."),)), GO]:
+        prompt.messages.append(message)
+        grown = body(dialect, request, **profile)
+    CHECKS[rule](grown)
+    assert grown == body(dialect, ModelRequest("m", Prompt("", (SEARCH,), list(prompt.messages))), **profile)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from talaria.core.errors import CapabilityMissing
-from talaria.core.messages import Image, UserMessage
+from talaria.core.messages import Image, Text, ToolMessage, UserMessage
 from talaria.models.negotiation import negotiate
 from talaria.ports.model import ModelRequest, Prompt, ToolSpec
 from talaria.ports.profile import Profile
@@ -48,6 +48,17 @@ def test_a_full_model_gets_the_request_as_it_is() -> None:
         ({"max_tokens": 900}, Profile(max_output=500), {"max_tokens": 500}, "500 tokens at most, not 900"),
         (
             {"messages": (UserMessage((Image("image/png", "AA"),)),)},
+            Profile(vision=False),
+            {},
+            "sees no images",
+        ),
+        (
+            {
+                "messages": (
+                    UserMessage((Text("go"),)),
+                    ToolMessage("a", "look", "", images=(Image("image/png", "AA"),)),
+                )
+            },
             Profile(vision=False),
             {},
             "sees no images",

@@ -123,7 +123,14 @@ def _check_results(blocks: list[Body], open_ids: list[str]) -> None:
         if block["type"] == "text":
             _check_text(block["text"], "user")
         elif block["type"] == "tool_result":
-            _check_text(block["content"], "tool_result")
+            _check_result(block["content"])
+
+
+def _check_result(content: str | list[Body]) -> None:
+    for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+        assert block["type"] in {"text", "image"}
+        if block["type"] == "text":
+            _check_text(block["text"], "tool_result")
 
 
 def _check_answer(blocks: list[Body], seen: set[str]) -> list[str]:
@@ -181,7 +188,9 @@ def check_responses(body: Body) -> None:
                 assert item["call_id"] in called, "a result without a call"
                 assert item["call_id"] not in answered, "two results of one call"
                 answered.append(item["call_id"])
-                assert isinstance(item["output"], str)
+                output = item["output"]
+                kinds = [part["type"] for part in output] if isinstance(output, list) else []  # pyright: ignore[reportUnknownVariableType]
+                assert isinstance(output, str) or (kinds and set(kinds) <= {"input_text", "input_image"})
             case "reasoning":
                 assert item.get("encrypted_content"), "reasoning that nobody can find"
                 follows = after.get("type", "message" if after.get("role") == "assistant" else "")

@@ -1,7 +1,7 @@
 """The run that is being driven in this process: its writer, its live buffer, and what its tools may use."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -12,6 +12,9 @@ import structlog
 
 from talaria.agents.own import OwnGrant
 from talaria.agents.own_parts import Metrics
+from talaria.agents.placing import with_files
+from talaria.artifacts.artifact import Artifact
+from talaria.artifacts.files import Files
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
 from talaria.core.events import ChatEvent
 from talaria.core.ids import SessionKey, new_id
@@ -80,6 +83,7 @@ class Means:
     argument_health: ArgumentHealth
     breakers: Breakers
     metrics: Metrics
+    files: Files
     recorder: Recorder | None = None
     quotas: Quotas | None = None
     rows: Rows = index
@@ -115,11 +119,10 @@ class OpenRun:
         self.tools: Mapping[str, Tool[..., Any]] = {tool.name: tool for tool in granted.tools}
         self.secrets: Mapping[str, str] = dict(granted.secrets or {})
         self.principal = granted.principal
-        self.deps = granted.deps
-        self.policy = granted.policy
+        self.deps, self.policy = granted.deps, granted.policy
         self._answer = granted.answer
         self.own = granted.own
-        self.sandbox = granted.sandbox
+        self.sandbox = with_files(granted.sandbox, means.files, granted.principal, writer.state)
         self.redactor = Redactor(self.secrets)
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None
@@ -127,10 +130,9 @@ class OpenRun:
         self.lane: dict[str, asyncio.Future[bool]] = {}
         self.log = _log.bind()  # once: the lazy logger would do so for every line
         self.session = Session(writer.state, granted.principal, self.set_variable)
-        self._is_left = False
+        self._is_left, self._not_before = False, 0
         self._watchdog = Watchdog()
         self._alarm: asyncio.TimerHandle | None = None
-        self._not_before = 0
         self._arrived, self._absorbed = 1, 0
 
     @property
@@ -335,6 +337,15 @@ class OpenRun:
         if call.is_open:
             self.record(ToolOutput(run=self.run.id, at=self.now(), call_id=call.call.id, text=text))
             self.writer.push()
+
+    async def save(self, call: CallState, name: str, data: AsyncIterator[bytes] | bytes) -> Artifact:
+        """See CallRun."""
+        saved = await self.means.files.save(self.principal, self.redactor.mask(name), data, session=self.state.path)
+        if self._is_left or not call.is_open:
+            raise Conflict(f"the call is over; nobody gets '{saved.name}'")
+        self.record(saved.handed_over(self.run.id, self.now(), call.call.id))
+        self.writer.push()
+        return saved
 
     def ask(self, call: CallState, reason: str, arguments: str) -> None:
         """Record the question whether this call may run, with these arguments."""

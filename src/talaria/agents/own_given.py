@@ -29,7 +29,7 @@ class GivenTools:
     async def answer(self, call: ToolCall) -> ToolMessage:
         """See the part."""
         done = await self._run(call.name, call.arguments)
-        return ToolMessage(call.id, call.name, done.text, done.is_error)
+        return ToolMessage(call.id, call.name, done.text, done.is_error, done.images)
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         """Tools as models see them."""

@@ -146,6 +146,7 @@ def record_outcome(
         truncated=done.whole is not None,
         blob=blob,
         untrusted=untrusted,
+        images=done.images,
     )
     if done.stop is None:
         session.record(entry)

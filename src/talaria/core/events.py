@@ -83,6 +83,9 @@ class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, renam
     question: str | None = None
     choices: tuple[str, ...] | None = None
     task_id: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    url: str | None = None
 
 
 def write_position(position: Position) -> str:

@@ -13,20 +13,26 @@ class Text(msgspec.Struct, frozen=True, gc=False, tag="text", omit_defaults=True
 
 
 class Image(msgspec.Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
-    """A picture: base64 `data` or a `blob` reference, with its media type."""
+    """A picture: base64 `data` or a `blob` reference, with its media type. `name`, `place`: as in File."""
 
     media_type: str
     data: str = ""
     blob: str = ""
+    name: str = ""
+    place: str = ""
 
 
 class File(msgspec.Struct, frozen=True, gc=False, tag="file", omit_defaults=True):
-    """A file handed over with a message: its text where it has one, else a `blob` reference."""
+    """A file handed over with a message: its text where the model gets it, else a `blob` reference.
+
+    `place` is where it lies in the session's workspace, if it does.
+    """
 
     name: str
     media_type: str = "text/plain"
     text: str = ""
     blob: str = ""
+    place: str = ""
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False, tag="reasoning", omit_defaults=True):
@@ -94,12 +100,13 @@ class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag="assistant", o
 
 
 class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag="tool", omit_defaults=True):
-    """The answer to the call `call_id`: the text that the model gets."""
+    """The answer to the call `call_id`: the text that the model gets, and pictures, if it sees any."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class SystemMessage(msgspec.Struct, frozen=True, gc=False, tag="system"):

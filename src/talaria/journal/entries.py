@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from talaria.core.events import START, Position
-from talaria.core.messages import AssistantMessage, Message, UserMessage
+from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
 from talaria.core.usage import Usage
 from talaria.ports.model import Finish, ToolSpec
 
@@ -149,7 +149,7 @@ Outcome = Literal["ok", "error", "invalid", "refused", "cancelled", "unknown"]
 class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     """A call has its answer. `text` is what the model gets; `blob` the whole result where that was trimmed.
 
-    `untrusted`: content of outside origin is in it.
+    `untrusted`: content of outside origin is in it. `images`: pictures that a model gets if it sees any.
     """
 
     call_id: str
@@ -160,6 +160,7 @@ class ToolFinished(Entry, frozen=True, gc=False, tag="tool_finished.1"):
     truncated: bool = False
     blob: str = ""
     untrusted: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class Emitted(Entry, frozen=True, gc=False, tag="emitted.1"):
@@ -175,6 +176,17 @@ class ToolOutput(Entry, frozen=True, gc=False, tag="tool_output.1"):
 
     call_id: str
     text: str
+
+
+class ArtifactSaved(Entry, frozen=True, gc=False, tag="artifact_saved.1"):
+    """A call handed a file to the user. `size` in bytes; the bytes themselves are elsewhere."""
+
+    call_id: str
+    artifact_id: str
+    name: str
+    media_type: str
+    size: int
+    url: str
 
 
 class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
@@ -326,6 +338,7 @@ AnyEntry = (
     | Emitted
     | ToolOutput
     | ToolFinished
+    | ArtifactSaved
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
@@ -347,6 +360,7 @@ _VISIBLE = frozenset(
         Emitted,
         ToolOutput,
         ToolFinished,
+        ArtifactSaved,
         ApprovalRequested,
         ApprovalResolved,
         RunFinished,

@@ -24,6 +24,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    ArtifactSaved,
     Audited,
     CancelRequested,
     ContextSet,
@@ -80,7 +81,7 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
-        case Emitted() | ToolOutput():
+        case Emitted() | ToolOutput() | ArtifactSaved():
             pass  # for clients, and for those who look into it
         case Audited():
             if entry.action == QUOTA and not entry.call_id:
@@ -277,7 +278,7 @@ def _resolve(state: SessionState, call: CallState, entry: ApprovalResolved) -> N
 def _finish_call(state: SessionState, call: CallState, entry: ToolFinished) -> None:
     call.status, call.is_invalid = "finished", entry.outcome == "invalid"
     call.untrusted = entry.untrusted
-    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok")
+    call.result = ToolMessage(entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.images)
     if entry.blob:
         state.wholes[entry.call_id] = entry.blob
 

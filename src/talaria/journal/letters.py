@@ -10,6 +10,13 @@ from talaria.journal.entries import OutputSpec, Resolution, RunLimits, TurnOptio
 from talaria.ports.inbox import Letter
 
 
+class Attached(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A file that a request brings along, and what the request calls it."""
+
+    artifact_id: str
+    name: str
+
+
 class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
@@ -32,6 +39,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     digest: str = ""
     output: OutputSpec | None = None
     bypass: bool = False
+    attachments: tuple[Attached, ...] = ()
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -18,18 +18,29 @@ def wire_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def wire_message(message: Message) -> dict[str, Any]:
-    """Return a message as JSON values: {role, content, reasoning?, toolCalls?, toolCallId?, isError?, …}."""
+    """Return a message as JSON values: {role, content, reasoning?, toolCalls?, toolCallId?, attachments?, …}."""
     match message:
         case SystemMessage():
             return {"role": "system", "content": message.text}
         case UserMessage():
-            return {"role": "user", "content": "\n".join(_part(part) for part in message.parts)}
+            return _user(message)
         case ToolMessage():
             out: dict[str, Any] = {"role": "tool", "toolCallId": message.call_id, "name": message.name}
             out["content"] = message.text
             return out | ({"isError": True} if message.is_error else {})
         case AssistantMessage():
             return _assistant(message)
+
+
+def _user(message: UserMessage) -> dict[str, Any]:
+    """What was attached stands beside what was said: people may download it."""
+    attached = [part for part in message.parts if isinstance(part, (Image, File)) and part.blob]
+    said = [_part(part) for part in message.parts if part not in attached]
+    out: dict[str, Any] = {"role": "user", "content": "\n".join(said)}
+    if attached:
+        views = ({"artifactId": part.blob, "name": part.name, "mimeType": part.media_type} for part in attached)
+        out["attachments"] = list(views)
+    return out
 
 
 def _assistant(message: AssistantMessage) -> dict[str, Any]:

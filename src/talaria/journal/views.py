@@ -11,6 +11,7 @@ from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     ApprovalResolved,
+    ArtifactSaved,
     Emitted,
     ModelFinished,
     RunFinished,
@@ -35,7 +36,7 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
             events = [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
         case AgentSaid():
             events = [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
-        case ToolStarted() | Emitted() | ToolOutput() | ToolFinished():
+        case ToolStarted() | Emitted() | ToolOutput() | ToolFinished() | ArtifactSaved():
             events = [_call_event(entry)]
         case ApprovalRequested():
             events = [_request_event(entry)]
@@ -70,7 +71,7 @@ def _request_event(entry: ApprovalRequested) -> ChatEvent:
     return ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason)
 
 
-def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> ChatEvent:
+def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished | ArtifactSaved) -> ChatEvent:
     match entry:
         case ToolStarted():
             return ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)
@@ -78,6 +79,16 @@ def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> Cha
             return ChatEvent("custom", entry.data, name=entry.name)
         case ToolOutput():
             return ChatEvent("tool_output", entry.text, tool_call_id=entry.call_id)
+        case ArtifactSaved():
+            return ChatEvent(
+                "artifact",
+                entry.artifact_id,
+                name=entry.name,
+                tool_call_id=entry.call_id,
+                mime_type=entry.media_type,
+                size=entry.size,
+                url=entry.url,
+            )
         case ToolFinished():
             result = ResultInfo(
                 entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from talaria.core.errors import CapabilityMissing
-from talaria.core.messages import Image, UserMessage
+from talaria.core.messages import Image, ToolMessage, UserMessage
 from talaria.ports.model import ModelRequest
 from talaria.ports.profile import Profile, When
 
@@ -81,8 +81,10 @@ def _when(when: When) -> str:
 
 
 def has_new_image(request: ModelRequest) -> bool:
-    """Whether the newest message of a person has an image."""
+    """Whether the newest message of a person, or a result since, has an image."""
     for message in reversed(request.prompt.messages):
+        if isinstance(message, ToolMessage) and message.images:
+            return True
         if isinstance(message, UserMessage):
             return any(isinstance(part, Image) for part in message.parts)
     return False

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from talaria.core.messages import File, Image, Text, UserMessage, UserPart
+from talaria.core.messages import File, Image, Text, ToolMessage, UserMessage, UserPart
 
 
 def shown(part: UserPart) -> str:
@@ -12,10 +12,15 @@ def shown(part: UserPart) -> str:
         case Text():
             return part.text
         case Image():
-            return f"[an image of type {part.media_type} that cannot be shown here]"
+            place = f"; it is {part.place}" if part.place else ""
+            return f"[an image of type {part.media_type} that cannot be shown here{place}]"
         case File():
-            text = part.text or f"[content of type {part.media_type} that cannot be shown here]"
-            return f"File {part.name}:\n{text}"
+            lack = (
+                f"[it is {part.place}]"
+                if part.place
+                else f"[content of type {part.media_type} that cannot be shown here]"
+            )
+            return f"File {part.name}:\n{part.text or lack}"
         case _:
             assert_never(part)
 
@@ -28,6 +33,16 @@ def parts_of(message: UserMessage) -> tuple[UserPart, ...]:
 def as_text(message: UserMessage) -> str:
     """Return all of it as one text."""
     return "\n\n".join(text for part in parts_of(message) if (text := shown(part)))
+
+
+def result_as_text(message: ToolMessage) -> str:
+    """Return the result of a call for a model that sees no pictures."""
+    return "\n\n".join([message.text, *map(shown, message.images)]) if message.images else message.text
+
+
+def data_url(image: Image) -> str:
+    """Return a picture as most providers take it."""
+    return f"data:{image.media_type};base64,{image.data}"
 
 
 def has_picture(message: UserMessage) -> bool:
@@ -44,7 +59,7 @@ def content_of(
     parts: list[Any] = []
     for part in parts_of(message):
         if isinstance(part, Image) and part.data:
-            parts.append(picture(f"data:{part.media_type};base64,{part.data}"))
+            parts.append(picture(data_url(part)))
         elif said := shown(part):
             parts.append(text(said))
     return parts

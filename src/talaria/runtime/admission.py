@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
+import msgspec
 import structlog
 
 from talaria.agents.agent import AgentSpec
@@ -17,6 +18,7 @@ from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
+from talaria.runtime.attachments import Attachments
 from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.quota_door import QuotaDoor
@@ -41,7 +43,8 @@ class Submitted:
 class Admission:
     """Turns requests into turn letters."""
 
-    def __init__(self, kit: Kit, engine: Engine, quotas: Quotas | None) -> None:
+    def __init__(self, kit: Kit, engine: Engine, quotas: Quotas | None, attachments: Attachments) -> None:
+        self._attachments = attachments
         self._door = QuotaDoor(kit, quotas)
         self._settings = kit.settings
         self._store = kit.store
@@ -75,6 +78,8 @@ class Admission:
         known = await self._known(letter_key, body) if request.idempotency_key is not None else None
         if known is not None:
             return known
+        attached = await self._attachments.admit(request.attachments, principal, key.path)
+        body = msgspec.structs.replace(body, attachments=attached)
         letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
         async with self._door.room(key, agent.name) as room:
             submitted = await self._admit(request, key, letter)

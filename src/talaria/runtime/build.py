@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from talaria.agents.open_run import Means
+from talaria.artifacts.files import Files
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired
 from talaria.journal.index import index
@@ -16,6 +17,8 @@ from talaria.models.gateway import Gateway
 from talaria.notify.outbox import Outbox
 from talaria.ports.model import Transport
 from talaria.runtime.admission import Admission
+from talaria.runtime.artifacts import open_files
+from talaria.runtime.attachments import Attachments
 from talaria.runtime.audit import Audit
 from talaria.runtime.audit_log import AuditLog
 from talaria.runtime.deletion import Deletion
@@ -71,6 +74,7 @@ class Parts:
     links: Links
     previews: Previews
     notifier: Notifier | None
+    files: Files
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -81,6 +85,7 @@ class Parts:
             self.usage_sums.watch,
             self.links.watch,
             self.previews.watch,
+            self.files.watch,
             self.sandboxes.watch,
             *(each.watch for each in couriers),
         ]
@@ -97,6 +102,7 @@ class Parts:
             await self.gateway.close()
         if self.notifier is not None:
             await self.notifier.close()
+        await self.files.close()
         await self.kit.store.close()
 
 
@@ -112,6 +118,7 @@ async def build(plan: Plan) -> Parts:
     model = plan.model or gateway
     assert model is not None
     store = await open_store(settings.store.url)
+    files = await open_files(settings.artifacts, store, clock)
     audit, secrets = Audit(store, clock, settings.auth.home), Secrets(plan.seals, store.index)
     kit = Kit(settings, store, clock, Metrics(), plan.catalog, plan.policy, Hub(), Outcomes(), secrets, audit)
     quotas = await make_quotas(kit, plan.quotas, plan.routes)
@@ -127,13 +134,15 @@ async def build(plan: Plan) -> Parts:
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
         metrics=kit.metrics,
+        files=files,
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
         priced=pricing(plan.routes),
     )
     sandboxes = Sandboxes(await asyncio.to_thread(Site.of, settings), clock, kit.metrics, store.journal)
-    grants = plan.grants(kit.secrets, sandboxes)
+    attachments = Attachments(files)
+    grants = plan.grants(kit.secrets, attachments, sandboxes)
     labels = model_labels(plan.routes)
     counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
@@ -168,12 +177,12 @@ async def build(plan: Plan) -> Parts:
     return Parts(
         kit=kit,
         engine=engine,
-        admission=Admission(kit, engine, quotas),
+        admission=Admission(kit, engine, quotas, attachments),
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
-        deletion=Deletion(kit, engine, lookup, transcripts, sandboxes),
-        retention=Retention(kit, engine, transcripts, sandboxes),
+        deletion=Deletion(kit, engine, lookup, transcripts, files, sandboxes),
+        retention=Retention(kit, engine, transcripts, files, sandboxes),
         usage=UsageReport(kit, currency),
         usage_sums=UsageSums(kit, currency),
         threads=threads,
@@ -183,6 +192,7 @@ async def build(plan: Plan) -> Parts:
         previews=Previews(kit, lookup, sandboxes.hold),
         notifier=notifier,
         breakers=breakers,
+        files=files,
         sandboxes=sandboxes,
     )
 

@@ -11,6 +11,8 @@ from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.runtime.settings import Settings
 from talaria.tools.ask_user import ASK_USER
+from talaria.tools.builtin.background import Background
+from talaria.tools.builtin.code import code_tools
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
 from talaria.tools.methods import tools_of
@@ -22,6 +24,8 @@ if TYPE_CHECKING:  # only agents that have a type for their answers wait for pyd
     from talaria.tools.output_type import OutputType
 
 DEFAULT_AGENT = "assistant"
+IN_SANDBOX = frozenset(("code", "files"))
+"""The groups of the built-in tools that work in the session's sandbox."""
 
 
 class Catalog:
@@ -81,16 +85,21 @@ class Catalog:
         """The type that this agent's answers have, if it is not text."""
         return self._types.get(name)
 
-    def tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
+    def tools(
+        self, agent: AgentSpec, allow: Sequence[str] | None, *, sandboxes: bool = True
+    ) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
-        Where nobody chose, asking the user comes beside other tools only: not every model can call tools.
+        Without `sandboxes` there are none of the tools that need one. Where nobody chose, asking the user comes beside
+        other tools only: not every model can call tools.
 
         Raises:
             InvalidRequest: a name is unknown.
         """
         own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         found = self.registry.select(allow, own)
+        if not sandboxes:
+            found = tuple(tool for tool in found if not needs_sandbox(tool))
         return () if allow is None and own is None and found == (ASK_USER,) else found
 
 
@@ -109,6 +118,9 @@ def load_catalog(
     catalog.stages = tuple(stages)
     brought = _add_plugins(catalog, settings.plugins)
     catalog.registry.add(ASK_USER)
+    for tool in _code_tools(settings):
+        if not catalog.registry.has(tool.name):  # a program's own tool of that name is the one that is meant
+            catalog.registry.add(tool)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
@@ -121,6 +133,21 @@ def load_catalog(
         except InvalidRequest as error:
             raise ConfigurationError(f"agents.{agent.name}.tools: {error.message}") from error
     return catalog
+
+
+def needs_sandbox(tool: Tool[..., Any]) -> bool:
+    """Whether this is a built-in tool that works in the session's sandbox."""
+    return tool.source == "builtin" and tool.group in IN_SANDBOX
+
+
+def _code_tools(settings: Settings) -> tuple[Tool[..., Any], ...]:
+    """The tools that work in sandboxes, unless there are none."""
+    if settings.sandbox.kind == "none":
+        return ()
+    limits, reaches_out = settings.limits, settings.sandbox.network == "egress"
+    return code_tools(
+        Background(), timeout=limits.tool_timeout, result_limit=limits.tool_result_limit, reaches_out=reaches_out
+    )
 
 
 def _add_plugins(catalog: Catalog, names: Iterable[str]) -> list[AgentSpec]:

@@ -1,5 +1,6 @@
 """Deleting a session, with everything that hangs on it."""
 
+from talaria.artifacts.files import Files
 from talaria.core.errors import Conflict
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
@@ -21,8 +22,15 @@ class Deletion:
     """Ends what runs in a session, then removes it."""
 
     def __init__(
-        self, kit: Kit, engine: Engine, lookup: Lookup, transcripts: Transcripts | None, sandboxes: Sandboxes
+        self,
+        kit: Kit,
+        engine: Engine,
+        lookup: Lookup,
+        transcripts: Transcripts | None,
+        files: Files,
+        sandboxes: Sandboxes,
     ) -> None:
+        self._files = files
         self._transcripts = transcripts
         self._sandboxes = sandboxes
         self._kit = kit
@@ -43,6 +51,7 @@ class Deletion:
                 raise Conflict(f"session '{session_id}' still runs; cancel its run and try again")
             self._engine.forget(path)
         await self._sandboxes.remove(SessionKey.parse(row.key))
+        await self._files.delete_of(row.key)
         await self._kit.store.journal.delete(row.key)
         if self._transcripts is not None:
             self._transcripts.forget(SessionKey.parse(row.key))

@@ -1,21 +1,24 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from talaria.agents.agent import AgentSpec
 from talaria.agents.open_run import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
-from talaria.core.errors import Forbidden
+from talaria.core.errors import Forbidden, InvalidRequest
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
+from talaria.journal.state import SessionState
 from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
-from talaria.runtime.catalog import Catalog
+from talaria.runtime.attachments import Attachments, Handed
+from talaria.runtime.catalog import Catalog, needs_sandbox
 from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.secrets import Secrets
 from talaria.tools.ask_user import ASK_USER
@@ -23,31 +26,38 @@ from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
 Tools = tuple[Tool[..., Any], ...]
-IN_SANDBOX = ("code", "files")
-"""The groups of the built-in tools that work in the session's sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """What every turn gets of the harness itself: its system prompt, and tools where there are others."""
+
+    prompt: str
+    tools: Tools
 
 
 class CatalogGrants:
-    """Grants out of the catalog; `harness` is the harness's system prompt, `policy` the deployment's.
+    """Grants out of the catalog; `policy` is the deployment's.
 
-    Every turn that has tools has the `builtin` ones, too, last: the list must not change while a session goes on.
+    Every turn that has tools has the harness's, too, last: the list must not change while a session goes on.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         secrets: Secrets,
+        attachments: Attachments,
         sandboxes: Sandboxes,
-        harness: str,
+        harness: Harness,
         policy: Policy,
-        builtin: tuple[Tool[..., Any], ...] = (),
     ) -> None:
         self._catalog = catalog
         self._secrets = secrets
+        self._attachments = attachments
         self._sandboxes = sandboxes
-        self._harness = harness
+        self._harness = harness.prompt
+        self._builtin = harness.tools
         self._policy = policy
-        self._builtin = builtin
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn.
@@ -63,6 +73,21 @@ class CatalogGrants:
         if output is None or not output.tool:
             return system, specs
         return f"{system}\n\n{BY_TOOL.format(output.tool)}", (*specs, answer_spec(output))
+
+    async def attached(self, turn: TurnBody, state: SessionState) -> Handed:
+        """What the turn's message gets of its attachments: places in the workspace, if the turn's tools work there."""
+        if not turn.attachments:
+            return Handed()
+        placed = self._has_workspace(turn)
+        earlier, limit = state.prompt.messages, turn.limits.result_limit
+        return await self._attachments.handed(turn.attachments, turn.principal, earlier, placed=placed, limit=limit)
+
+    def _has_workspace(self, turn: TurnBody) -> bool:
+        try:
+            tools = self._tools(self._catalog.agent(turn.agent), turn.tools)
+        except InvalidRequest:  # it has gone since; the run ends with that error
+            return False
+        return any(needs_sandbox(tool) for tool in tools)
 
     async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
         """What the run may use.
@@ -108,14 +133,8 @@ class CatalogGrants:
         return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
-        chosen = self._catalog.tools(agent, allow)
-        if not self._sandboxes.is_offered:
-            chosen = tuple(tool for tool in chosen if not _needs_sandbox(tool))
+        chosen = self._catalog.tools(agent, allow, sandboxes=self._sandboxes.is_offered)
         if not chosen:
             return ()
         names = {tool.name.casefold() for tool in chosen}
         return (*chosen, *(tool for tool in self._builtin if tool.name not in names))
-
-
-def _needs_sandbox(tool: Tool[..., Any]) -> bool:
-    return tool.source == "builtin" and tool.group in IN_SANDBOX

@@ -14,7 +14,7 @@ from talaria.agents.prompt import sent_at
 from talaria.core.errors import Forbidden, InvalidRequest, JournalError, SecretsLost
 from talaria.core.events import START
 from talaria.core.ids import SessionKey, new_id
-from talaria.core.messages import Text, UserMessage
+from talaria.core.messages import Text, UserMessage, UserPart
 from talaria.core.principal import Principal
 from talaria.core.untrusted import marks, warning
 from talaria.journal.entries import AnyEntry, Audited, ContextSet, RunResumed, SessionExpired, TurnStarted
@@ -27,6 +27,7 @@ from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Journal
 from talaria.ports.model import ToolSpec
+from talaria.runtime.attachments import Handed
 from talaria.runtime.expiry import Expiry
 
 _log = structlog.get_logger("talaria.owner")
@@ -37,6 +38,10 @@ class Grants(Protocol):
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn."""
+        ...
+
+    async def attached(self, turn: TurnBody, state: SessionState) -> Handed:
+        """What the turn's message gets of its attachments."""
         ...
 
     async def granted(self, turn: TurnStarted, principal: Principal, session: SessionKey) -> Granted:
@@ -115,24 +120,25 @@ class Owner:
         if not in_line:
             await writer.flush()
             return False
-        self._start(in_line[0])
+        await self._start(in_line[0])
         self._tell_line(in_line[1:])
         await writer.flush()
         return True
 
-    def _start(self, letter: Letter) -> None:
+    async def _start(self, letter: Letter) -> None:
         writer, body, self._started = self._the_writer, read_turn(letter), letter.run
         now = self._means.clock.now()
         self._open_live(letter.run, writer.state.seq)
         system, tools = self._context(body)
         prompt = writer.state.prompt
         entries: list[AnyEntry] = []
+        handed = await self._grants.attached(body, writer.state)
         if self._expiry.ends(writer.state, letter.at):
             entries.append(SessionExpired(run=letter.run, at=now))
         if (prompt.system, prompt.tools) != (system, tools):
             entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
-        found = marks(body.query)
-        turn = self._turn(letter, body, found, now)
+        found = (*marks(body.query), *handed.marks)
+        turn = self._turn(letter, body, handed.parts, found, now)
         entries.append(turn)
         if body.bypass and not turn.bypass:
             entries.append(Audited(run=letter.run, at=now, action="hitl.bypassed", outcome="refused", detail=NO_BYPASS))
@@ -147,14 +153,16 @@ class Owner:
         except InvalidRequest:  # the agent or a tool has gone since; the run ends with that error, in `_drive`
             return "", ()
 
-    def _turn(self, letter: Letter, body: TurnBody, found: tuple[str, ...], now: int) -> TurnStarted:
+    def _turn(
+        self, letter: Letter, body: TurnBody, attached: tuple[UserPart, ...], found: tuple[str, ...], now: int
+    ) -> TurnStarted:
         sent = sent_at(datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone))
         return TurnStarted(
             run=letter.run,
             at=now,
             agent=body.agent,
             model=body.model,
-            message=UserMessage((Text(body.query),), f"{warning(found)}\n{sent}" if found else sent),
+            message=UserMessage((Text(body.query), *attached), f"{warning(found)}\n{sent}" if found else sent),
             limits=body.limits,
             options=body.options,
             history=body.history,

@@ -14,9 +14,10 @@ from talaria.policy.policy import Policy
 from talaria.ports.clock import Clock
 from talaria.ports.model import Dialect, Model
 from talaria.quotas.rules import Rules
+from talaria.runtime.attachments import Attachments
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
-from talaria.runtime.grants import CatalogGrants
+from talaria.runtime.grants import CatalogGrants, Harness
 from talaria.runtime.notifier import make_targets
 from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
@@ -38,7 +39,7 @@ class Plan:
     clock: Clock
     catalog: Catalog
     policy: Policy
-    grants: Callable[[Secrets, Sandboxes], CatalogGrants]
+    grants: Callable[[Secrets, Attachments, Sandboxes], CatalogGrants]
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
@@ -65,12 +66,13 @@ def make_plan(
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
-    harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
 
-    def grants(secrets: Secrets, sandboxes: Sandboxes) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, sandboxes, harness, policy, builtin)
+    harness = Harness(_harness(settings), builtin)
+
+    def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, attachments, sandboxes, harness, policy)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]

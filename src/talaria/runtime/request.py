@@ -16,7 +16,7 @@ Secret = Annotated[str, Field(max_length=8192)]
 Label = Annotated[str, Field(max_length=256)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
-LATER = ("skills", "subagents", "mcpConfig", "externalTools", "attachments")
+LATER = ("skills", "subagents", "mcpConfig", "externalTools")
 
 
 class Body(BaseModel):
@@ -43,6 +43,13 @@ class HistoryMessage(Body):
     name: str = ""
 
 
+class Attachment(Body):
+    """A file that was handed over before, and what it is called in this turn (by default as it was then)."""
+
+    artifact_id: Annotated[str, Field(min_length=1, max_length=128)]
+    name: Annotated[str, Field(max_length=1024)] = ""
+
+
 class ChatRequest(Body):
     """POST /ai-api/chat/stream: one turn of one session."""
 
@@ -67,6 +74,7 @@ class ChatRequest(Body):
     labels: Annotated[dict[Label, Label], Field(max_length=32)] = {}
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, lt=2**31)] | None = None
+    attachments: Annotated[list[Attachment], Field(max_length=20)] = []
 
     @model_validator(mode="before")
     @classmethod

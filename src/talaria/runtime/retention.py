@@ -2,6 +2,7 @@
 
 import structlog
 
+from talaria.artifacts.files import Files
 from talaria.core.ids import SessionKey
 from talaria.journal.index import AUDIT, SESSION, TURN, WAKE
 from talaria.ports.journal import Drop, Put
@@ -27,7 +28,10 @@ _log = structlog.get_logger("talaria.retention")
 class Retention:
     """Deletes what is old enough. A session with a run that is not over stays, however old it is."""
 
-    def __init__(self, kit: Kit, engine: Engine, transcripts: Transcripts | None, sandboxes: Sandboxes) -> None:
+    def __init__(
+        self, kit: Kit, engine: Engine, transcripts: Transcripts | None, files: Files, sandboxes: Sandboxes
+    ) -> None:
+        self._files = files
         self._store = kit.store
         self._clock = kit.clock
         self._engine = engine
@@ -87,6 +91,7 @@ class Retention:
             self._transcripts.forget(SessionKey.parse(row.key))
         if row.kind == SESSION:
             self._sandboxes.forget(SessionKey.parse(row.key))
+        await self._files.delete_of(row.key)
         await self._store.journal.delete(row.key)
         return True
 

@@ -74,6 +74,17 @@ class Cancelling(Answer):
     status: Literal["cancelling", "finished"]
 
 
+class FileView(Answer):
+    """A file that is kept: `size` in bytes, `url` a path of this server."""
+
+    artifact_id: str
+    name: str
+    mime_type: str
+    size: int
+    url: str
+    expires_at: str = ""
+
+
 class SessionSummary(Answer):
     """A session in a listing."""
 
@@ -93,6 +104,14 @@ class SessionPage(Answer):
     next: str = ""
 
 
+class AttachmentView(Answer):
+    """A file that came with a message; it may have expired since."""
+
+    artifact_id: str
+    name: str
+    mime_type: str
+
+
 class MessageView(Answer):
     """A message of a session. `incomplete`: the model was cut off."""
 
@@ -104,6 +123,7 @@ class MessageView(Answer):
     name: str = ""
     is_error: bool = False
     incomplete: bool = False
+    attachments: list[AttachmentView] = []
 
 
 class SessionView(SessionSummary):

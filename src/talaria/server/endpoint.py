@@ -55,7 +55,8 @@ class Endpoint:
     `answer` is the model of a JSON answer, `text` the media type of another one (where both are, the client chooses),
     `problems` are codes of what may go wrong, `query` are parameters with what they mean. `resumes`: a stream that
     begins after an event id. `is_public`: it asks for no login. `pages`: statuses,
-    besides the good one, that have a page for people.
+    besides the good one, that have a page for people. `takes_file`: its body is a form with one file.
+    `gives_file`: it answers with a file, or a range of one.
     """
 
     method: str
@@ -72,6 +73,8 @@ class Endpoint:
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     problems: Sequence[str] = ()
     pages: Sequence[int] = ()
+    takes_file: bool = False
+    gives_file: bool = False
 
     @property
     def name(self) -> str:

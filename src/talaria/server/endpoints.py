@@ -8,7 +8,20 @@ from starlette.responses import Response
 
 from talaria.runtime.previews import MARK, PATH
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, preview, runs, sessions, usage
+from talaria.server import (
+    answers,
+    audit,
+    chat,
+    decide_page,
+    files,
+    health,
+    metrics,
+    offers,
+    preview,
+    runs,
+    sessions,
+    usage,
+)
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -164,6 +177,26 @@ ENDPOINTS = (
         answer=answers.PreviewLink,
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "sandbox_unavailable"),
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/files",
+        files.upload,
+        "Hand over a file, to be attached to a turn",
+        answer=answers.FileView,
+        status=201,
+        takes_file=True,
+        query=USER,
+        problems=("invalid_request", "overloaded"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/download/{artifactId}",
+        files.download,
+        "Download a file; one range of it, where that is asked for",
+        gives_file=True,
+        query={"download": "1: to be saved, whatever it is"} | USER,
+        problems=("not_found", "overloaded"),
     ),
     Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
     Endpoint(

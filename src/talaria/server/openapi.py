@@ -17,6 +17,17 @@ from talaria.server.event_stream import HEADERS
 from talaria.server.problems import MEDIA_TYPE, STATUS
 
 REF = "#/components/schemas/"
+FORM = {
+    "type": "object",
+    "properties": {"file": {"type": "string", "format": "binary"}},
+    "required": ["file"],
+    "additionalProperties": False,
+}
+CONDITIONS = {
+    "Range": "one range of bytes",
+    "If-Range": "the ETag of the file that the range is of",
+    "If-None-Match": "ETags that the client has",
+}
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
@@ -43,13 +54,19 @@ def _operation(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
     parameters += [_in_query(name, text) for name, text in endpoint.query.items()]
     if endpoint.resumes:
         parameters.append(_parameter("header", "Last-Event-ID", "the id of the last event that the client has"))
+    if endpoint.gives_file:
+        parameters += [_parameter("header", name, text) for name, text in CONDITIONS.items()]
     if parameters:
         operation["parameters"] = parameters
     if endpoint.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": _ref(endpoint.body)}}
+    if endpoint.takes_file:
+        operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": FORM}}}
     if login:
         operation["security"] = [{"key": []}]
     pages = {str(status): _page(endpoint, status) for status in endpoint.pages}
+    if endpoint.gives_file:
+        pages |= {"206": _good(endpoint), "304": {"description": "Not Modified"}}
     problems = _problems(endpoint, login=login)
     return operation | {"responses": {str(endpoint.status): _good(endpoint), **pages, **problems}}
 
@@ -68,6 +85,8 @@ def _good(endpoint: Endpoint) -> dict[str, Any]:
         response["headers"] = {name: {"schema": {"type": "string"} | const} for name, const in fixed.items()}
         stream = {"schema": {"type": "string"}, "x-event": {"$ref": f"{REF}ChatEvent"}}
         response["content"] = {"text/event-stream": stream}
+    elif endpoint.gives_file:
+        response["content"] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
     elif endpoint.text or endpoint.answer is not None:
         text = {endpoint.text: {"schema": {"type": "string"}}} if endpoint.text else {}
         json = {"application/json": _ref(endpoint.answer)} if endpoint.answer is not None else {}
@@ -81,8 +100,10 @@ def _problems(endpoint: Endpoint, *, login: bool) -> dict[str, Any]:
         statuses |= {401: "unauthenticated", 503: "overloaded"}
     if "userId" in endpoint.query:
         statuses[403] = "forbidden"
-    if endpoint.body is not None:
+    if endpoint.body is not None or endpoint.takes_file:
         statuses |= dict.fromkeys((408, 413, 415), "invalid_request")
+    if endpoint.gives_file:
+        statuses[416] = "invalid_request"
     if endpoint.resumes:
         statuses[400] = "invalid_request"
     return {str(status): _problem(status, statuses[status]) for status in sorted(statuses)}

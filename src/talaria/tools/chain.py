@@ -1,10 +1,12 @@
 """The chain: the one way in which every tool call runs, an ordered tuple of small stages, folded once."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
+from talaria.artifacts.artifact import Artifact
+from talaria.core.messages import Image
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
@@ -19,7 +21,7 @@ from talaria.tools.session import Session
 
 
 class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
-    """How a call ended. `text` is what the model gets; `whole` the full result where that was trimmed.
+    """How a call ended. `text` and `images` are what the model gets; `whole` the full text where that was trimmed.
 
     `stop` is set when the tool ended the run, `may_retry` when another attempt may fare better.
     """
@@ -29,6 +31,7 @@ class ToolOutcome(msgspec.Struct, frozen=True, gc=False):
     whole: str | None = None
     stop: str | None = None
     may_retry: bool = False
+    images: tuple[Image, ...] = ()
 
 
 class Suspended(Exception):
@@ -120,6 +123,15 @@ class CallRun(Protocol):
 
     def output(self, call: CallState, text: str) -> None:
         """Record a piece of what the call puts out, to be told at once."""
+        ...
+
+    async def save(self, call: CallState, name: str, data: AsyncIterator[bytes] | bytes) -> Artifact:
+        """Keep a file for the user, and tell the client at once.
+
+        Raises:
+            InvalidRequest: it is too large.
+            Conflict: the call is over.
+        """
         ...
 
     def ask(self, call: CallState, reason: str, arguments: str) -> None:

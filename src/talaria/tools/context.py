@@ -1,9 +1,11 @@
 """What a tool's body may know about the call it serves."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from talaria.artifacts.artifact import Artifact
+from talaria.core.errors import Conflict
 from talaria.core.principal import Principal
 from talaria.ports.sandbox import Sandbox
 from talaria.tools.session import Session, session_in_memory
@@ -29,8 +31,8 @@ class ToolContext:
     `session` is the run's session, and its variables can be set. `sandbox` is the session's own, made when it is first
     used; None where there are none.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
-    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet` and `whole` are
-    the harness's own.
+    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet`, `whole` and
+    `keep` are the harness's own.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -44,6 +46,7 @@ class ToolContext:
     deadline: float | None = None
     outlet: Outlet | None = field(default=None, repr=False)
     whole: Callable[[str], Awaitable[str | None]] | None = field(default=None, repr=False)
+    keep: Callable[[str, AsyncIterator[bytes] | bytes], Awaitable[Artifact]] | None = field(default=None, repr=False)
 
     def emit(self, name: str, data: Any = None) -> None:
         """Send the client a `custom` event, from any thread; `data` is what has a JSON form. The model never sees it.
@@ -64,3 +67,16 @@ class ToolContext:
         """
         if self.outlet is not None:
             self.outlet.output(text)
+
+    async def save_file(self, name: str, data: AsyncIterator[bytes] | bytes) -> Artifact:
+        """Hand the user a file: it is kept, and the client gets an `artifact` event that says where it can be had.
+
+        Its type comes of its content and its name; the model never sees it.
+
+        Raises:
+            InvalidRequest: it has more bytes than `artifacts.maxBytes`.
+            Conflict: there is no run (in a test of the function alone, in a process of its own), or the call is over.
+        """
+        if self.keep is None:
+            raise Conflict(f"'{name}' cannot be kept: this is no call of a run; an isolated tool returns what it made")
+        return await self.keep(name, data)

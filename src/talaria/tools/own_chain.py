@@ -67,7 +67,8 @@ class _Served:
         stop = mask(stop) if stop is not None else done.stop if done is not None else None
         outcome = done.outcome if stop is not None and done is not None else said.outcome
         if done is not None and text == done.text:
-            return ToolOutcome(text, outcome, done.whole, stop, done.may_retry and outcome == done.outcome)
+            may_retry = done.may_retry and outcome == done.outcome
+            return ToolOutcome(text, outcome, done.whole, stop, may_retry, done.images if outcome == "ok" else ())
         text = mask(text)
         limit = context.tool.result_limit or context.run.run.turn.limits.result_limit
         if self.stage.gap > TRIM or len(text) <= limit:

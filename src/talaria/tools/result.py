@@ -1,11 +1,13 @@
 """Makes the text that the model gets of what a tool returned."""
 
 import json
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 import msgspec
 
+from talaria.core.messages import Image
 from talaria.core.text import valid_json, valid_text
 from talaria.tools.errors import ResultInvalid
 
@@ -13,6 +15,14 @@ DONE = "done"
 NOTHING = "null"
 _ADVICE = "return text, JSON types, a dataclass or a model"
 _BYTES = (bytes, bytearray, memoryview)
+
+
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """A built-in tool's result with pictures: models that see none get the text alone."""
+
+    text: str
+    images: tuple[Image, ...]
 
 
 def result_text(value: Any, *, says_nothing: bool = False) -> str:

@@ -4,11 +4,11 @@ from typing import Any
 
 import msgspec
 
-from talaria.core.messages import Image, ToolMessage, UserPart
+from talaria.core.messages import Image, Text, ToolMessage, UserPart
 from talaria.core.text import loads
 from talaria.models.plain_schema import schema_for
 from talaria.models.sent_calls import NOTHING
-from talaria.models.shown import shown
+from talaria.models.shown import result_as_text, shown
 from talaria.ports.model import ToolSpec
 from talaria.ports.profile import Profile
 
@@ -34,10 +34,13 @@ def user(parts: tuple[UserPart, ...], *, vision: bool) -> list[Block]:
     return blocks
 
 
-def result(message: ToolMessage, call_id: str) -> Block:
-    """Return the result of a call."""
-    words = message.text if message.text.strip() else NOTHING
-    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": words}
+def result(message: ToolMessage, call_id: str, *, vision: bool) -> Block:
+    """Return the result of a call: as text, or as blocks where there are pictures that can be shown."""
+    if message.images and vision:
+        content = user((Text(message.text), *message.images), vision=True)
+    else:
+        content = words if (words := result_as_text(message)).strip() else NOTHING
+    block: Block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     return {**block, "is_error": True} if message.is_error else block
 
 

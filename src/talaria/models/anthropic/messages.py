@@ -98,7 +98,7 @@ class EncodedPrompt:
             case AssistantMessage():
                 self._add("assistant", self._assistant(message))
             case ToolMessage():
-                self._add("user", [content.result(message, self._ids.of(message.call_id))])
+                self._add("user", [content.result(message, self._ids.of(message.call_id), vision=self._profile.vision)])
                 self._has_results = True
             case _:
                 assert_never(message)

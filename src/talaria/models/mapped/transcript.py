@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from talaria.core.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
-from talaria.models.shown import as_text
+from talaria.models.shown import as_text, result_as_text
 from talaria.ports.model import Prompt
 
 
@@ -31,6 +31,6 @@ def _lines(message: Message) -> Iterator[str]:
                 yield f"assistant: {message.text}"
             yield from (f"assistant calls {call.name}: {call.arguments}" for call in message.calls)
         case ToolMessage():
-            yield f"tool {message.name}: {message.text}"
+            yield f"tool {message.name}: {result_as_text(message)}"
         case _:
             assert_never(message)

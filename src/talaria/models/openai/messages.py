@@ -1,4 +1,7 @@
-"""Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes."""
+"""Writes messages and tools as chat-completions JSON, each once: a conversation's requests are joins of these bytes.
+
+A result of a call is text here. Its pictures follow in a message of the user's, behind all results of the round.
+"""
 
 from typing import Any, Final, assert_never
 
@@ -15,20 +18,21 @@ from talaria.core.messages import (
 from talaria.models.openai.reasoning import reasoning_members
 from talaria.models.plain_schema import schema_for
 from talaria.models.sent_calls import NOTHING, CallIds, sent_arguments, sent_name
-from talaria.models.shown import content_of
+from talaria.models.shown import content_of, data_url, result_as_text
 from talaria.models.thinking import members_of
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
 LONGEST_ID: Final = 40
 UNANSWERED: Final = "(no answer)"
+PICTURES: Final = "The pictures that the tools returned, in their order:"
 _encode = msgspec.json.Encoder().encode
 
 
 class EncodedPrompt:
     """A prompt's messages as one growing JSON array body, and its tools."""
 
-    __slots__ = ("_count", "_ids", "_issuer", "_last", "_profile", "messages", "tools")
+    __slots__ = ("_count", "_ids", "_issuer", "_last", "_pictures", "_profile", "_written", "tools")
 
     def __init__(self, prompt: Prompt, issuer: str, profile: Profile) -> None:
         self._issuer = issuer
@@ -36,7 +40,8 @@ class EncodedPrompt:
         self._ids = CallIds(LONGEST_ID, exact=profile.call_id_length)
         self._count = 0
         self._last = ""
-        self.messages = bytearray()
+        self._written = bytearray()
+        self._pictures: list[Any] = []
         self.tools = _encode([_tool(tool, profile) for tool in prompt.tools]) if prompt.tools else b""
         if prompt.system:
             self._add({"role": profile.system_role, "content": prompt.system})
@@ -49,13 +54,29 @@ class EncodedPrompt:
                 self._add(written)
         self._count = len(prompt.messages)
 
+    @property
+    def messages(self) -> bytes | bytearray:
+        """What stands between the brackets of the array of messages."""
+        shown = self._shown()
+        return self._written + b"," + b",".join(map(_encode, shown)) if shown else self._written
+
+    def _shown(self) -> list[dict[str, Any]]:
+        """The message with the pictures of the results that were written last; more results may come before it."""
+        if not self._pictures:
+            return []
+        shown = {"role": "user", "content": [_text(PICTURES), *self._pictures]}
+        return [shown] if self._profile.user_after_tool else [{"role": "assistant", "content": UNANSWERED}, shown]
+
     def _add(self, message: dict[str, Any]) -> None:
+        if self._pictures and message["role"] != "tool":
+            self._written = bytearray(self.messages)
+            self._pictures, self._last = [], "user"
         if self._last == "tool" and message["role"] == "user" and not self._profile.user_after_tool:
-            self.messages += b"," + _encode({"role": "assistant", "content": UNANSWERED})
+            self._written += b"," + _encode({"role": "assistant", "content": UNANSWERED})
         self._last = message["role"]
-        if self.messages:
-            self.messages += b","
-        self.messages += _encode(message)
+        if self._written:
+            self._written += b","
+        self._written += _encode(message)
 
     def _message(self, message: Message) -> dict[str, Any] | None:
         match message:
@@ -67,10 +88,18 @@ class EncodedPrompt:
             case AssistantMessage():
                 return self._assistant(message)
             case ToolMessage():
-                text = message.text if message.text or self._profile.empty_content != "omit" else NOTHING
-                return {"role": "tool", "tool_call_id": self._ids.of(message.call_id), "content": text}
+                return self._result(message)
             case _:
                 assert_never(message)
+
+    def _result(self, message: ToolMessage) -> dict[str, Any]:
+        text = message.text
+        if self._profile.vision:
+            self._pictures += [_picture(data_url(image)) for image in message.images]
+        else:
+            text = result_as_text(message)
+        text = text if text or self._profile.empty_content != "omit" else NOTHING
+        return {"role": "tool", "tool_call_id": self._ids.of(message.call_id), "content": text}
 
     def _assistant(self, message: AssistantMessage) -> dict[str, Any] | None:
         calls, text = message.calls, message.text

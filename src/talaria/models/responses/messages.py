@@ -16,7 +16,7 @@ from talaria.core.messages import (
 )
 from talaria.models.plain_schema import schema_for
 from talaria.models.sent_calls import NOTHING, CallIds, sent_arguments, sent_name
-from talaria.models.shown import content_of
+from talaria.models.shown import content_of, data_url, result_as_text
 from talaria.ports.model import Prompt, ToolSpec
 from talaria.ports.profile import Profile
 
@@ -58,11 +58,16 @@ class EncodedInput:
             case AssistantMessage():
                 return self._assistant(message)
             case ToolMessage():
-                text = message.text if message.text or self._profile.empty_content != "omit" else NOTHING
                 call_id = self._ids.of(message.call_id)
-                return [{"type": "function_call_output", "call_id": call_id, "output": text}]
+                return [{"type": "function_call_output", "call_id": call_id, "output": self._output(message)}]
             case _:
                 assert_never(message)
+
+    def _output(self, message: ToolMessage) -> str | list[dict[str, Any]]:
+        """A result: text, or parts where there are pictures that the model sees."""
+        if message.images and self._profile.vision:
+            return [_text(message.text or NOTHING), *(_picture(data_url(image)) for image in message.images)]
+        return result_as_text(message) or (NOTHING if self._profile.empty_content == "omit" else "")
 
     def _assistant(self, message: AssistantMessage) -> list[dict[str, Any]]:
         """The items of an answer, in their order.

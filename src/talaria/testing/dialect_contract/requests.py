@@ -40,7 +40,7 @@ CONVERSATION: tuple[Message, ...] = (
             ToolCall("call-2", "weather", '{"city":"Rome"}', provider_id="own-2"),
         )
     ),
-    ToolMessage("call-1", "weather", "rain in the north"),
+    ToolMessage("call-1", "weather", "rain in the north", images=(Image("image/png", "QUJD"),)),
     ToolMessage("call-2", "weather", "no such city", is_error=True),
     AssistantMessage((Text("It rains in Oslo."),)),
     UserMessage((Text("And now?"),)),

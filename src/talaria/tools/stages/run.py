@@ -12,7 +12,7 @@ from talaria.tools.context import ToolContext
 from talaria.tools.ended import invalid_result, raised, stopped
 from talaria.tools.errors import ResultInvalid
 from talaria.tools.outlet import CallOutlet
-from talaria.tools.result import result_text
+from talaria.tools.result import Pictured, result_text
 from talaria.tools.words import words_of
 
 
@@ -37,6 +37,8 @@ async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
         value = body() if tool.is_async else await context.run.on_thread(body)
         if not isinstance(value, str) and inspect.isawaitable(value):
             value = await context.run.in_task(value)
+        if isinstance(value, Pictured):
+            return ToolOutcome(valid_text(value.text), images=value.images)
         return ToolOutcome(result_text(value, says_nothing=tool.says_nothing))
     except StopRun as stop:
         return stopped(valid_text(stop.message))
@@ -65,4 +67,5 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         deadline=context.deadline,
         outlet=outlet,
         whole=run.whole,
+        keep=partial(run.save, context.call),
     )

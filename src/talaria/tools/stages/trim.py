@@ -2,6 +2,8 @@
 
 import json
 
+import msgspec
+
 from talaria.tools.chain import CallContext, Proceed, ToolOutcome
 from talaria.tools.recall import RECALL, is_recall
 
@@ -13,7 +15,7 @@ async def trim(context: CallContext, proceed: Proceed) -> ToolOutcome:
     if len(done.text) <= limit:
         return done
     call_id = context.call.call.id if is_recall(context.run.tools.get(RECALL)) else ""
-    return ToolOutcome(shorten(done.text, limit, call_id), done.outcome, done.text, done.stop)
+    return msgspec.structs.replace(done, text=shorten(done.text, limit, call_id), whole=done.text, may_retry=False)
 
 
 def shorten(text: str, limit: int, call_id: str = "") -> str:

@@ -1,0 +1,1 @@
+"""Files in a folder of this machine."""

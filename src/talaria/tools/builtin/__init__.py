@@ -1,0 +1,1 @@
+"""Built-in tools that work in the session's sandbox: commands, files, searches."""
