@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -39,8 +39,7 @@ NEITHER = (
 _log = structlog.get_logger("talaria.sandbox")
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """What is known of sandboxes before any is needed. `state`: where they are found again; None: they need not be."""
 
     settings: SandboxSettings

@@ -30,7 +30,7 @@ def code_configuration(options: CodeOptions) -> dict[str, object]:
     return {
         "server": {"grace": 2},
         "store": {"url": "sqlite:///./talaria.db"},
-        "sandbox": {"kind": options.sandbox},
+        "sandbox": {"kind": options.sandbox} | ({"root": options.root} if options.root else {}),
         "models": [{"prefix": "", "dialect": "openai", "baseUrl": "${DEMO_MODEL_URL}"}],
         "defaultModel": MODEL,
     }
