@@ -55,13 +55,13 @@ class Bubblewrap:
         return "bubblewrap"
 
     async def check(self) -> None:
-        """Return if sandboxes can be launched here, within all their limits: one is started, which ends at once.
+        """Return if sandboxes can be launched here, within all their limits: one is started, and ends as nobody comes.
 
         Raises:
             SandboxUnavailable: they cannot; the message says what to install or allow.
         """
-        trial = Launch(name=_TRIAL, size=_TRIAL_SIZE, labels={}, options={})
-        await self._start(trial, lambda: "raise SystemExit(0)", to_its_end=True)
+        trial = Launch(name=_TRIAL, size=_TRIAL_SIZE, labels={}, options={"orphan": 0.1})
+        await self._start(trial, to_its_end=True)
         await self.remove(_TRIAL, workspace=True)
 
     async def launch(self, launch: Launch) -> Link:
@@ -70,7 +70,7 @@ class Bubblewrap:
         Raises:
             SandboxUnavailable: it cannot be started.
         """
-        await self._start(launch, self._agent)
+        await self._start(launch)
         return await self.attach(launch.name)
 
     async def attach(self, name: str) -> SocketLink:
@@ -115,11 +115,11 @@ class Bubblewrap:
         """Let go of the state folder. Sandboxes go on."""
         await asyncio.to_thread(self._state.release)
 
-    async def _start(self, launch: Launch, agent: Callable[[], str], *, to_its_end: bool = False) -> None:
+    async def _start(self, launch: Launch, *, to_its_end: bool = False) -> None:
         await self.remove(launch.name, workspace=False)
         try:
             async with self._choosing:
-                machine, record, program = await _to_its_end(lambda: (*self._prepare(launch), agent()))
+                machine, record, program = await _to_its_end(lambda: (*self._prepare(launch), self._agent()))
             what = Start(
                 folder=self._folder(launch.name),
                 record=record,
