@@ -34,15 +34,18 @@ def main(name: str, arguments: Sequence[str]) -> int:
     screen.title(f"Talaria demo: {ABOUT[name]}")
     screen.note("the model is a script (talaria.testing.code_demos), not an LLM; the sandbox is a real one.")
     with workspace(code_configuration(options)) as place:
+        place.folder.chmod(0o711)  # sandboxes run as another user, and their files are in it
         return _run(screen, options, place)
 
 
 def _run(screen: Screen, options: CodeOptions, place: Workspace) -> int:
     try:
         checks = asyncio.run(_interruptible(options, place, screen))
-        return RIGHT if all(check.passed for check in checks) else WRONG
+        if all(check.passed for check in checks):
+            return RIGHT
     except NoSandbox:
         screen.event(_INSTALL)
+        screen.note(f"what the server said last:\n{place.last_words()}")
         return NONE_HERE
     except TimeoutError:
         screen.event(f"the demo failed: it took longer than {options.limit:g} s")

@@ -52,7 +52,7 @@ async def play_code(options: CodeOptions, place: Workspace, screen: Screen, visi
             address = await _start(options, processes)
             screen.note(f"talaria serve {address}")
             visitor = Visitor(http, address, f"demo-{options.name}", Show(screen).event)
-            if not await visitor.has_tool("Bash"):
+            if not await visitor.has_sandboxes():
                 raise NoSandbox
         async with _leaving(visitor):
             async with asyncio.timeout(options.limit):

@@ -50,10 +50,12 @@ class Visitor:
         self._session = session
         self._show = show
 
-    async def has_tool(self, name: str) -> bool:
-        """Whether the server offers a tool."""
+    async def has_sandboxes(self) -> bool:
+        """Whether the server has tools that work in a sandbox, and sandboxes for them."""
         async with self._http.get(f"{self._base}/ai-api/tools") as reply:
-            return name in [each["name"] for each in (await _json(reply))["tools"]]
+            names = [each["name"] for each in (await _json(reply))["tools"]]
+        async with self._http.get(f"{self._base}/readyz") as reply:
+            return "Bash" in names and "sandbox" not in (await _json(reply)).get("degraded", ())
 
     async def upload(self, name: str, data: bytes) -> str:
         """Hand a file over; return its id."""
