@@ -58,7 +58,7 @@ def check_chart(turn: Turn) -> list[Check]:
 
 def _last_words(turn: Turn) -> str:
     said = "\n".join(turn.results("Bash"))
-    return "run `talaria sandbox build` first" if "No module named" in said else said[-200:]
+    return "run `talaria sandbox build` first" if "No module named" in said else said.strip().rpartition("\n")[2]
 
 
 def _picture_checks(png: Download, svg: Download) -> list[Check]:
