@@ -67,7 +67,8 @@ def _listens(port: int) -> bool:
 async def listening(app: Application) -> AsyncGenerator[int]:
     """Serve an application with uvicorn in this loop; give the port."""
     with socket.create_server(("127.0.0.1", 0)) as sock:
-        server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
+        config = uvicorn.Config(app, lifespan="off", ws="websockets-sansio", log_config=None, access_log=False)
+        server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[sock]))
 
         async def started() -> bool:
