@@ -62,6 +62,9 @@ class Usage:
             for size in self._sizes(folder, seen, _DEEPEST):
                 total += size
                 yield
+            for size in self._nameless(os.stat(self._paths.folder).st_dev, seen):
+                total += size
+                yield
         except OSError:
             total = max(total, self.bytes)
         grown = total > self.bytes
@@ -71,6 +74,16 @@ class Usage:
             self._over()
         if self._busy:
             self._loop.after(max(_BETWEEN, (time.monotonic() - began) * _SHARE), self.count)
+
+    def _nameless(self, device: int, seen: "set[int]") -> "Iterator[int]":
+        """Files that were removed and are open still: they take room until they are closed."""
+        for process in os.listdir("/proc"):
+            size = 0
+            for found in _open_files(process) if process.isdigit() else ():
+                if found.st_dev == device and not found.st_nlink and found.st_ino not in seen:
+                    seen.add(found.st_ino)
+                    size += found.st_blocks * 512
+            yield size
 
     def _sizes(self, folder: int, seen: "set[int]", depth: int) -> "Iterator[int]":
         below: list[str] = []
@@ -103,3 +116,16 @@ class Usage:
                 yield from self._sizes(deeper, seen, depth - 1)
         finally:
             os.close(folder)
+
+
+def _open_files(process: str) -> "Iterator[os.stat_result]":
+    folder = f"/proc/{process}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.stat(f"{folder}/{name}")
+        except OSError:
+            continue

@@ -51,7 +51,10 @@ def _absolute(method: str, url: str, lines: list[str]) -> Head:
     scheme, _, rest = url.partition("://")
     if scheme.lower() != "http" or not rest:
         raise BadRequest("400 Bad Request", "Only http:// is passed on; for https:// use CONNECT.")
-    split = urlsplit("http://" + rest)
+    try:
+        split = urlsplit("http://" + rest)
+    except ValueError:
+        raise BadRequest("400 Bad Request", "The request has no good address.") from None
     host, port = _target(split.netloc, 80)
     fields = _fields(lines)
     path = (split.path or "/") + (f"?{split.query}" if split.query else "")

@@ -83,18 +83,16 @@ class EgressProxy:
         data = b""
         try:
             async with asyncio.timeout(self._head_seconds):
-                while b"\r\n\r\n" not in data:
+                while b"\r\n\r\n" not in data[:HEAD_LIMIT]:
                     part = await pipe.read()
+                    data += part
                     if not part or len(data) > HEAD_LIMIT:
                         raise BadRequest(
                             "431 Request Header Fields Too Large", "The request has no end, or is too long."
                         )
-                    data += part
         except TimeoutError:
             raise BadRequest("408 Request Timeout", "The request took too long.") from None
         head, _, rest = data.partition(b"\r\n\r\n")
-        if len(head) > HEAD_LIMIT:
-            raise BadRequest("431 Request Header Fields Too Large", "The request is too long.")
         return parse(head), rest
 
     async def _connect(self, head: Head) -> tuple[StreamReader, StreamWriter]:
