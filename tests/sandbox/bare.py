@@ -15,9 +15,10 @@ _SOURCE = source()
 
 
 class ProcessLink:
-    """The stream to an agent at the other end of two pipes."""
+    """The stream to an agent at the other end of two pipes; with `keep` they stay open when it closes."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, *, keep: bool = False) -> None:
+        self._keep = keep
         assert process.stdin is not None
         assert process.stdout is not None
         self._in = process.stdin
@@ -33,7 +34,8 @@ class ProcessLink:
         await self._in.drain()
 
     async def close(self) -> None:
-        self._in.close()
+        if not self._keep:
+            self._in.close()
 
 
 @asynccontextmanager

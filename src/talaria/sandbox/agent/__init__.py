@@ -20,7 +20,7 @@ from importlib.resources import files
 
 _PARTS = (
     *("kernel", "loop", "processes", "session", "paths", "usage", "file_work"),
-    *("memory", "shim", "commands", "relays", "main"),
+    *("memory", "environment", "shim", "commands", "relays", "main"),
 )
 _PROGRAM = """import sys
 for name, text in {parts!r}:

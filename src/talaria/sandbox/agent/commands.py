@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from talaria.sandbox.agent.loop import READ, WRITE, Loop
 from talaria.sandbox.agent.memory import Memory
@@ -55,6 +56,7 @@ class Exec(Channel):
         self._result: tuple[bytes, ...] | None = None
         self._closed = False
         self._shim = 0
+        self.began = time.monotonic()
         self._out, out = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         os.set_blocking(out, True)
         self._status, status = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -189,7 +191,7 @@ class Commands:
         self.loop = loop
         self.memory = Memory(oom)
         self.environment: dict[bytes, bytes] = {}
-        self.usage = Usage(loop, paths, disk, lambda: self.kill(b"disk"))
+        self.usage = Usage(loop, paths, disk, self._over)
         self.processes = Processes(loop)
         self._paths = paths
         self._disk = disk
@@ -218,7 +220,7 @@ class Commands:
         self.usage.busy(bool(self._running))
         command.finish()
 
-    def kill(self, reason: bytes) -> None:
-        """End all."""
+    def _over(self, since: float) -> None:
         for command in list(self._running):
-            command.kill(reason)
+            if command.began < since:
+                command.kill(b"disk")

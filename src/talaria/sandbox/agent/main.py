@@ -7,6 +7,7 @@ import sys
 import time
 
 from talaria.sandbox.agent.commands import Commands
+from talaria.sandbox.agent.environment import environment
 from talaria.sandbox.agent.file_work import List, Read, Write
 from talaria.sandbox.agent.kernel import adopt, hide
 from talaria.sandbox.agent.loop import READ, WRITE, Loop
@@ -42,7 +43,7 @@ class Agent:
         self._paths = Paths(options["workspace"])
         self._commands = Commands(self._loop, self._paths, int(options["disk"]), int(options["oom"]))
         egress = int(options["egress"])
-        self._commands.environment = _environment(options["workspace"], egress)
+        self._commands.environment = environment(options["workspace"], egress)
         self._orphan = float(options["orphan"])
         self._heard = time.monotonic()
         self._running = True
@@ -254,19 +255,6 @@ def _tell(channel: Channel, kind: int, payload: bytes) -> None:
 def _fail(session: Session, number: int, which: str, words: str) -> None:
     channel = session.channels.get(number) or Channel(session, number)
     channel.fail(which, words)
-
-
-def _environment(workspace: str, egress: int) -> "dict[bytes, bytes]":
-    environment = dict(os.environb)
-    environment[b"HOME"] = os.fsencode(workspace)
-    environment.setdefault(b"PATH", b"/usr/local/bin:/usr/bin:/bin")
-    environment.setdefault(b"LANG", b"C.UTF-8")
-    if egress:
-        proxy = b"http://127.0.0.1:%d" % egress
-        for name in (b"HTTP_PROXY", b"HTTPS_PROXY", b"ALL_PROXY"):
-            environment[name] = environment[name.lower()] = proxy
-        environment[b"NO_PROXY"] = environment[b"no_proxy"] = b"localhost,127.0.0.1,::1"
-    return environment
 
 
 def main() -> None:

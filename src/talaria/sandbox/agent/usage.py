@@ -21,16 +21,18 @@ _LEAST = 4096
 class Usage:
     """Bytes in the workspace, to the last count.
 
-    `over` is called when they are more than `limit` (0: any) and become more still: what makes room again may run.
+    When they are more than `limit` (0: any) and have become more since the count before, `over` is called with the
+    time of that one: what ran already then may be why. What makes room again goes on.
     """
 
-    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[], object]") -> None:
+    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[float], object]") -> None:
         self._loop = loop
         self._paths = paths
         self._limit = limit
         self._over = over
         self._counting = False
         self._busy = False
+        self._began = 0.0
         self.bytes = 0
         self.count()
 
@@ -54,7 +56,7 @@ class Usage:
             self._loop.job(self._count())
 
     def _count(self) -> "Iterator[None]":
-        began = time.monotonic()
+        before, self._began = self._began, time.monotonic()
         seen: set[int] = set()
         total = 0
         try:
@@ -71,9 +73,9 @@ class Usage:
         self.bytes = total
         self._counting = False
         if total > self._limit and grown:
-            self._over()
+            self._over(before)
         if self._busy:
-            self._loop.after(max(_BETWEEN, (time.monotonic() - began) * _SHARE), self.count)
+            self._loop.after(max(_BETWEEN, (time.monotonic() - self._began) * _SHARE), self.count)
 
     def _nameless(self, device: int, seen: "set[int]") -> "Iterator[int]":
         """Files that were removed and are open still: they take room until they are closed."""

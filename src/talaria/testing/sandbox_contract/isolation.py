@@ -52,7 +52,7 @@ for path in (
     "/proc/sys/kernel/hostname", "/proc/sys/vm/swappiness", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger",
     "/proc/1/oom_score_adj", "/proc/1/setgroups",
 ):
-    try: os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+    try: os.close(os.open(path, os.O_WRONLY | (0 if path.startswith(("/dev", "/proc")) else os.O_CREAT)))
     except OSError: continue
     print("may write", path)
 """
