@@ -194,4 +194,7 @@ async def test_the_agent_runs_with_every_python_that_is_here(tmp_path: Path) -> 
 
 def _runs(program: str) -> bool:
     found = shutil.which(program)
-    return found is not None and subprocess.run([found, "-c", "import ctypes"], check=False, capture_output=True).returncode == 0
+    return (
+        found is not None
+        and subprocess.run([found, "-c", "import ctypes"], check=False, capture_output=True).returncode == 0
+    )

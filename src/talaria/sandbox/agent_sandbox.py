@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from typing import Literal
 
 from talaria.core.errors import InvalidRequest, NotFound, SandboxLost
@@ -48,11 +49,10 @@ class AgentSandbox:
         Raises:
             SandboxLost: it does not answer.
         """
-        try:
+        async with AsyncExitStack() as opened:
+            opened.push_async_callback(self._connection.close)
             await self._connection.open()
-        except BaseException:
-            await self._connection.close()
-            raise
+            opened.pop_all()
 
     async def wait_lost(self) -> None:
         """Return when it is gone."""

@@ -197,6 +197,11 @@ class Commands:
         self._disk = disk
         self._running: set[Exec] = set()
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs."""
+        return bool(self._running)
+
     def start(self, session: Session, number: int, fields: "list[bytes]") -> None:
         """Run a command on a channel."""
         cwd = self._paths.open_folder(os.fsdecode(fields[0]))

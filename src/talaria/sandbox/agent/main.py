@@ -32,6 +32,8 @@ from talaria.sandbox.frames import (
 )
 
 _ENOUGH = 1024 * 1024
+"""Bytes on the way to the host after which nobody adds to them."""
+_LAST_SECONDS = 10.0
 _DEFAULTS = {"workspace": "/workspace", "disk": "0", "orphan": "0", "egress": "0", "fd": "-1", "oom": "-1"}
 
 
@@ -76,11 +78,8 @@ class Agent:
         while self._running:
             self._loop.once()
         self._disconnect()
-        cleaned: list[bool] = []
-        processes = self._commands.processes
-        processes.sweep(lambda: cleaned.append(True))
-        end = time.monotonic() + 10
-        while (not cleaned or processes.shims) and os.getpid() != 1 and time.monotonic() < end:
+        end = time.monotonic() + _LAST_SECONDS
+        while os.getpid() != 1 and self._commands.busy and time.monotonic() < end:
             self._loop.once()
 
     def _children(self, _events: int) -> None:
