@@ -131,8 +131,10 @@ class Bubblewrap:
                 options=launch.options,
             )
             await _to_its_end(lambda: self._begin(what, to_its_end=to_its_end))
-        except BaseException:
+        except (OSError, SandboxUnavailable, asyncio.CancelledError) as error:
             await self.remove(launch.name, workspace=to_its_end)
+            if isinstance(error, OSError):
+                raise SandboxUnavailable(f"bubblewrap cannot start a sandbox here: {error}") from error
             raise
 
     def _prepare(self, launch: Launch) -> tuple[Machine, Record]:
@@ -147,11 +149,8 @@ class Bubblewrap:
         name = f"{self.deployment}-{launch.name}"
         groups = control_groups.names(machine.groups, name)
         record = Record(labels=dict(launch.labels), uid=uid, groups=[str(group) for group in groups])
-        try:
-            folder.save(record)
-            control_groups.make(machine.groups, name, launch.size)
-        except OSError as error:
-            raise SandboxUnavailable(f"cannot make a sandbox: {error}") from error
+        folder.save(record)
+        control_groups.make(machine.groups, name, launch.size)
         return machine, record
 
     def _begin(self, what: Start, *, to_its_end: bool) -> None:
