@@ -44,7 +44,7 @@ inside useradd --uid 1000 --user-group --home-dir /workspace --no-create-home --
 install -d -o 1000 -g 1000 "$root/workspace"
 printf '%s\n' 'backend: Agg' 'font.family: DejaVu Sans, WenQuanYi Micro Hei' 'axes.unicode_minus: False' \
   >"$root/etc/matplotlibrc"
-ln -sf python3 "$root/usr/local/bin/python"
+ln -s /usr/bin/python3 "$root/usr/local/bin/python"
 ln -sf /usr/share/zoneinfo/UTC "$root/etc/localtime"
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 : >"$root/etc/resolv.conf"
