@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from benchmarks import (
+    containers,
     decoding,
     figures,
     guard,
@@ -38,6 +39,7 @@ MEASURES: dict[str, ModuleType] = {
     "quotas": quotas,
     "relay": relay,
     "slow_readers": slow_readers,
+    "containers": containers,
 }
 
 
