@@ -3,13 +3,12 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from talaria.sandbox.agent import source
 from talaria.sandbox.agent_sandbox import AgentSandbox
-
 
 _SOURCE = source()
 
@@ -37,7 +36,7 @@ class ProcessLink:
 
 
 @asynccontextmanager
-async def bare_sandbox(folder: Path, **options: object) -> AsyncIterator[AgentSandbox]:
+async def bare_sandbox(folder: Path, **options: object) -> AsyncGenerator[AgentSandbox]:
     """Run an agent on a folder."""
     program = options.pop("python", sys.executable)
     await asyncio.to_thread(folder.mkdir, exist_ok=True)

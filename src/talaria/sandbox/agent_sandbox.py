@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Literal
 
 from talaria.core.errors import InvalidRequest, NotFound, SandboxLost
 from talaria.ports.sandbox import Command, Exited, FileInfo, Pipe
@@ -13,8 +14,18 @@ from talaria.sandbox.launcher import Link
 READ_LIMIT = 16 * 1024 * 1024
 _LIST_LIMIT = 32 * 1024 * 1024
 _BYE_SECONDS = 5.0
-_REASONS = {b"exited": "exited", b"timeout": "timeout", b"disk": "disk", b"memory": "memory"}
-_KINDS = {"file": "file", "folder": "folder", "link": "link", "other": "other"}
+_REASONS: dict[bytes, Literal["exited", "timeout", "disk", "memory"]] = {
+    b"exited": "exited",
+    b"timeout": "timeout",
+    b"disk": "disk",
+    b"memory": "memory",
+}
+_KINDS: dict[bytes, Literal["file", "folder", "link", "other"]] = {
+    b"file": "file",
+    b"folder": "folder",
+    b"link": "link",
+    b"other": "other",
+}
 
 
 class AgentSandbox:
@@ -182,10 +193,10 @@ class AgentSandbox:
         if which == b"ok":
             return result
         words = os.fsdecode(result[-1])[:500] if result else ""
-        words = words.encode("utf-8", "replace").decode() + "."
+        words = words.encode("utf-8", "replace").decode()
         if result and result[0] == b"not_found":
-            raise NotFound(words[:1].upper() + words[1:])
-        raise InvalidRequest(words[:1].upper() + words[1:])
+            raise NotFound(words)
+        raise InvalidRequest(words)
 
     async def _broken(self, why: str) -> SandboxLost:
         await self._connection.close()
@@ -262,4 +273,4 @@ def _path(path: str) -> bytes:
 
 def _file(fields: list[bytes]) -> FileInfo:
     kind, size, modified, path = fields
-    return FileInfo(os.fsdecode(path), _KINDS[kind.decode()], int(size), int(modified))
+    return FileInfo(os.fsdecode(path), _KINDS[kind], int(size), int(modified))

@@ -1,11 +1,11 @@
 """Connections between a host and what listens or connects inside."""
 
 import errno
-import os
 import socket
+from collections.abc import Callable
 
-from talaria.sandbox.agent.loop import READ, WRITE
-from talaria.sandbox.agent.session import Channel, Output
+from talaria.sandbox.agent.loop import READ, WRITE, Loop
+from talaria.sandbox.agent.session import Channel, Output, Session
 from talaria.sandbox.frames import EGRESS, LARGEST, OPEN, READY
 
 _MOST = 64
@@ -15,20 +15,20 @@ _MOST = 64
 class Relay(Channel):
     """A connection, both ways; whoever reads slowly holds up only this one."""
 
-    def __init__(self, session, number, loop, sock):
+    def __init__(self, session: Session, number: int, loop: Loop, sock: socket.socket) -> None:
         super().__init__(session, number)
         self._loop = loop
         self._sock = sock
         self._open = True
         self._readable = True
         self._ending = False
-        self._out = Output(loop, sock.fileno(), self._written)
+        self._out = Output(sock.fileno(), self._written)
 
-    def start(self):
+    def start(self) -> None:
         """Begin to pass on what comes."""
         self._watch()
 
-    def _watch(self):
+    def _watch(self) -> None:
         if not self._open:
             return
         events = READ if self._readable and self.room() else 0
@@ -36,7 +36,7 @@ class Relay(Channel):
             events |= WRITE
         self._loop.watch(self._sock.fileno(), events, self._event)
 
-    def _event(self, events):
+    def _event(self, events: int) -> None:
         if events & WRITE and self._out.size:
             self._out.flush()
         if self._open and self._readable and self.room() and events & ~WRITE:
@@ -45,7 +45,7 @@ class Relay(Channel):
             self.close()
         self._watch()
 
-    def _read(self):
+    def _read(self) -> None:
         try:
             data = self._sock.recv(min(self.room(), LARGEST))
         except BlockingIOError:
@@ -60,7 +60,7 @@ class Relay(Channel):
         self.send_end()
         self._check()
 
-    def _written(self, count):
+    def _written(self, count: int) -> None:
         if count < 0:
             self.close()
             return
@@ -68,7 +68,7 @@ class Relay(Channel):
         self._check()
         self._watch()
 
-    def _check(self):
+    def _check(self) -> None:
         if self._open and self._ending and not self._out.size:
             try:
                 self._sock.shutdown(socket.SHUT_WR)
@@ -77,21 +77,21 @@ class Relay(Channel):
             if not self._readable:
                 self.close()
 
-    def data(self, payload):
+    def data(self, payload: bytes) -> None:
         if self._open and not self._ending:
             self._out.write(payload)
 
-    def end(self):
+    def end(self) -> None:
         self._ending = True
         self._check()
 
-    def pump(self):
+    def pump(self) -> None:
         self._watch()
 
-    def close(self):
+    def close(self) -> None:
         if self._open:
             self._open = False
-            self._loop.watch(self._sock.fileno(), 0, None)
+            self._loop.forget(self._sock.fileno())
             self._sock.close()
         self.done(b"ok")
 
@@ -99,17 +99,17 @@ class Relay(Channel):
 class Dial(Channel):
     """A connection that a host asks for: to a port on 127.0.0.1, else on ::1."""
 
-    def __init__(self, session, number, loop, port):
+    def __init__(self, session: Session, number: int, loop: Loop, port: int) -> None:
         super().__init__(session, number)
         self._loop = loop
         self._port = port
         self._left = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
-        self._sock = None
+        self._sock: socket.socket | None = None
         self._next()
 
-    def _next(self):
+    def _next(self) -> None:
         if not self._left:
-            self.fail("not_found", f"nothing listens on port {self._port}")
+            self.fail("not_found", f"Nothing listens on port {self._port}.")
             return
         family, address = self._left.pop(0)
         try:
@@ -126,23 +126,24 @@ class Dial(Channel):
             self._drop()
             self._next()
 
-    def _connected(self, _events):
+    def _connected(self, _events: int) -> None:
+        assert self._sock is not None
         if self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
             self._drop()
             self._next()
             return
         sock, self._sock = self._sock, None
-        self._loop.watch(sock.fileno(), 0, None)
+        self._loop.forget(sock.fileno())
         self.session.send(READY, self.number)
         Relay(self.session, self.number, self._loop, sock).start()
 
-    def _drop(self):
+    def _drop(self) -> None:
         if self._sock is not None:
-            self._loop.watch(self._sock.fileno(), 0, None)
+            self._loop.forget(self._sock.fileno())
             self._sock.close()
             self._sock = None
 
-    def close(self):
+    def close(self) -> None:
         self._drop()
         self.done(b"ok")
 
@@ -150,7 +151,7 @@ class Dial(Channel):
 class Egress:
     """The proxy that commands see: every connection to it becomes one to the host."""
 
-    def __init__(self, loop, port, session):
+    def __init__(self, loop: Loop, port: int, session: "Callable[[], Session | None]") -> None:
         self._loop = loop
         self._session = session
         self._count = 0
@@ -161,7 +162,7 @@ class Egress:
         self._listener.setblocking(False)
         loop.watch(self._listener.fileno(), READ, self._accept)
 
-    def _accept(self, _events):
+    def _accept(self, _events: int) -> None:
         try:
             sock, _ = self._listener.accept()
         except OSError:

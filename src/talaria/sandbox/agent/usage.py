@@ -3,6 +3,10 @@
 import os
 import stat
 import time
+from collections.abc import Callable, Iterator
+
+from talaria.sandbox.agent.loop import Loop
+from talaria.sandbox.agent.paths import Paths
 
 _STEP = 500
 _BETWEEN = 0.25
@@ -15,10 +19,12 @@ _LEAST = 4096
 
 
 class Usage:
-    """Bytes in the workspace, to the last count. `over` is called when they are more than `limit` (0: any) and become
-    more still: what makes room again may run."""
+    """Bytes in the workspace, to the last count.
 
-    def __init__(self, loop, paths, limit, over):
+    `over` is called when they are more than `limit` (0: any) and become more still: what makes room again may run.
+    """
+
+    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[], object]") -> None:
         self._loop = loop
         self._paths = paths
         self._limit = limit
@@ -29,28 +35,28 @@ class Usage:
         self.bytes = 0
         self.count()
 
-    def fits(self, size):
+    def fits(self, size: int) -> bool:
         """Return whether a file of this size may be added."""
         return not self._limit or self.bytes + size <= self._limit
 
-    def add(self, size):
+    def add(self, size: int) -> None:
         """A file was written."""
         self.bytes += size
 
-    def busy(self, busy):
+    def busy(self, busy: bool) -> None:
         """Say whether anything runs: then it is counted again and again, and once more afterwards."""
         self._busy = busy
         self.count()
 
-    def count(self):
+    def count(self) -> None:
         """Count, unless it is being done."""
         if self._limit and not self._counting:
             self._counting = True
             self._loop.job(self._count())
 
-    def _count(self):
+    def _count(self) -> "Iterator[None]":
         began = time.monotonic()
-        seen = set()
+        seen: set[int] = set()
         total = 0
         try:
             folder = os.open(self._paths.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -71,10 +77,10 @@ class Usage:
         if self._busy:
             self._loop.after(max(_BETWEEN, (time.monotonic() - began) * _SHARE), self.count)
 
-    def _nameless(self):
+    def _nameless(self) -> "Iterator[int]":
         """Files that were deleted take room as long as a process has them open."""
         device = os.stat(self._paths.folder).st_dev
-        seen = set()
+        seen: set[int] = set()
         for pid in os.listdir("/proc") if os.getpid() == 1 else ():
             size = 0
             try:
@@ -87,8 +93,8 @@ class Usage:
                 pass
             yield size
 
-    def _sizes(self, folder, seen, depth):
-        below = []
+    def _sizes(self, folder: int, seen: "set[int]", depth: int) -> "Iterator[int]":
+        below: list[str] = []
         size = 0
         try:
             with os.scandir(folder) as entries:

@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102 - the names of tests are their docstrings
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -71,6 +72,13 @@ async def processes(sandbox: Sandbox) -> list[str]:
 async def nothing_runs(sandbox: Sandbox, mark: str) -> bool:
     """Return whether no process has the mark in its command line."""
     return not any(mark in line for line in await processes(sandbox))
+
+
+async def appears(sandbox: Sandbox, name: str) -> None:
+    """Wait until there is a file of this name."""
+    async with asyncio.timeout(SECONDS):
+        while name not in [file.path for file in await sandbox.list()]:  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.02)
 
 
 def whole(exited: Exited) -> bytes:
