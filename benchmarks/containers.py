@@ -1,4 +1,4 @@
-"""What a command in a Docker sandbox that runs already takes, beside the engine's own exec. Needs an engine and the image."""
+"""What the first command in a Docker sandbox that runs takes, beside the engine's own exec."""
 
 import asyncio
 import time

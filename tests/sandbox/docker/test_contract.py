@@ -1,7 +1,7 @@
 """Containers pass the suite for every kind of sandbox."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ class TestDocker(SandboxContract):
         self.launcher = launcher
 
     @asynccontextmanager
-    async def open_sandbox(self, folder: Path) -> AsyncIterator[Sandbox]:
+    async def open_sandbox(self, folder: Path) -> AsyncGenerator[Sandbox]:
         name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
         options = {"disk": SIZE.disk, "orphan": 120}
         sandbox = AgentSandbox(await self.launcher.launch(Launch(name=name, size=SIZE, labels={}, options=options)))
