@@ -3,12 +3,13 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from talaria.sandbox.agent import source
 from talaria.sandbox.agent_sandbox import AgentSandbox
+from talaria.sandbox.channel import ChannelPipe
 
 _SOURCE = source()
 
@@ -36,7 +37,9 @@ class ProcessLink:
 
 
 @asynccontextmanager
-async def bare_sandbox(folder: Path, **options: object) -> AsyncGenerator[AgentSandbox]:
+async def bare_sandbox(
+    folder: Path, proxy: Callable[[ChannelPipe], Awaitable[None]] | None = None, **options: object
+) -> AsyncGenerator[AgentSandbox]:
     """Run an agent on a folder."""
     program = options.pop("python", sys.executable)
     await asyncio.to_thread(folder.mkdir, exist_ok=True)
@@ -44,7 +47,7 @@ async def bare_sandbox(folder: Path, **options: object) -> AsyncGenerator[AgentS
     process = await asyncio.create_subprocess_exec(
         str(program), "-I", "-S", "-c", _SOURCE, *words, stdin=PIPE, stdout=PIPE
     )
-    sandbox = AgentSandbox(ProcessLink(process))
+    sandbox = AgentSandbox(ProcessLink(process), proxy)
     try:
         await sandbox.open()
         yield sandbox

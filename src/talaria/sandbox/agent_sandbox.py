@@ -8,6 +8,7 @@ from typing import Literal
 from talaria.core.errors import InvalidRequest, NotFound, SandboxLost
 from talaria.ports.sandbox import Command, Exited, FileInfo, Pipe
 from talaria.sandbox import frames
+from talaria.sandbox.channel import ChannelPipe
 from talaria.sandbox.connection import Channel, Connection, gone
 from talaria.sandbox.launcher import Link
 
@@ -31,7 +32,7 @@ _KINDS: dict[bytes, Literal["file", "folder", "link", "other"]] = {
 class AgentSandbox:
     """The sandbox behind a link. `proxy` answers connections that commands make to their proxy."""
 
-    def __init__(self, link: Link, proxy: Callable[[Pipe], Awaitable[None]] | None = None) -> None:
+    def __init__(self, link: Link, proxy: Callable[[ChannelPipe], Awaitable[None]] | None = None) -> None:
         self._proxy = proxy
         self._serving: set[asyncio.Task[None]] = set()
         self._connection = Connection(link, self._serve if proxy else None)
@@ -201,34 +202,6 @@ class AgentSandbox:
     async def _broken(self, why: str) -> SandboxLost:
         await self._connection.close()
         return gone(why)
-
-
-class ChannelPipe:
-    """A connection to something inside, or from it."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
-    async def read(self) -> bytes:
-        """Return the next bytes; b"" at the end."""
-        return await self._channel.read()
-
-    async def write(self, data: bytes) -> None:
-        """Send bytes."""
-        await self._channel.write(data)
-        if self._channel.result is not None:
-            raise SandboxLost("What listened in the sandbox has closed the connection.")
-
-    def end(self) -> None:
-        """Say that no more bytes follow; what comes can still be read."""
-        self._channel.end()
-
-    async def close(self) -> None:
-        """End the connection."""
-        try:
-            await self._channel.close()
-        except SandboxLost:
-            return
 
 
 def _exec_fields(command: Command) -> Sequence[bytes]:

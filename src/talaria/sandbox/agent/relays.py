@@ -10,6 +10,8 @@ from talaria.sandbox.frames import EGRESS, LARGEST, OPEN, READY
 
 _MOST = 64
 """Connections to the proxy at once."""
+_FLUSH_SECONDS = 5.0
+"""How long the other side may take to read what was sent before the host closed."""
 
 
 class Relay(Channel):
@@ -22,6 +24,7 @@ class Relay(Channel):
         self._open = True
         self._readable = True
         self._ending = False
+        self._closing = False
         self._out = Output(sock.fileno(), self._written)
 
     def start(self) -> None:
@@ -42,7 +45,7 @@ class Relay(Channel):
         if self._open and self._readable and self.room() and events & ~WRITE:
             self._read()
         elif self._open and not self._readable and events & ~(READ | WRITE):
-            self.close()
+            self.drop()
         self._watch()
 
     def _read(self) -> None:
@@ -51,7 +54,7 @@ class Relay(Channel):
         except BlockingIOError:
             return
         except OSError:
-            self.close()
+            self.drop()
             return
         if data:
             self.send(data)
@@ -61,8 +64,8 @@ class Relay(Channel):
         self._check()
 
     def _written(self, count: int) -> None:
-        if count < 0:
-            self.close()
+        if count < 0 or (self._closing and not self._out.size):
+            self.drop()
             return
         self.taken(count)
         self._check()
@@ -75,7 +78,7 @@ class Relay(Channel):
             except OSError:
                 pass
             if not self._readable:
-                self.close()
+                self.drop()
 
     def data(self, payload: bytes) -> None:
         if self._open and not self._ending:
@@ -89,6 +92,15 @@ class Relay(Channel):
         self._watch()
 
     def close(self) -> None:
+        if self._open and self._out.size and not self._closing and not self.session.over:
+            self._closing = True
+            self._readable = False
+            self._loop.after(_FLUSH_SECONDS, self.drop)
+        elif not self._closing or not self._out.size:
+            self.drop()
+
+    def drop(self) -> None:
+        """End it now, whatever is still to be written."""
         if self._open:
             self._open = False
             self._loop.forget(self._sock.fileno())

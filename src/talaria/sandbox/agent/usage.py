@@ -63,7 +63,7 @@ class Usage:
             for size in self._sizes(folder, seen, _DEEPEST):
                 total += size
                 yield
-            for size in self._nameless():
+            for size in self._nameless(os.stat(self._paths.folder).st_dev, seen):
                 total += size
                 yield
         except OSError:
@@ -77,20 +77,14 @@ class Usage:
         if self._busy:
             self._loop.after(max(_BETWEEN, (time.monotonic() - began) * _SHARE), self.count)
 
-    def _nameless(self) -> "Iterator[int]":
-        """Files that were deleted take room as long as a process has them open."""
-        device = os.stat(self._paths.folder).st_dev
-        seen: set[int] = set()
-        for pid in os.listdir("/proc") if os.getpid() == 1 else ():
+    def _nameless(self, device: int, seen: "set[int]") -> "Iterator[int]":
+        """Files that were removed and are open still: they take room until they are closed."""
+        for process in os.listdir("/proc"):
             size = 0
-            try:
-                for name in os.listdir(f"/proc/{pid}/fd"):
-                    found = os.stat(f"/proc/{pid}/fd/{name}")
-                    if stat.S_ISREG(found.st_mode) and found.st_nlink == 0 and found.st_dev == device:
-                        size += 0 if found.st_ino in seen else found.st_blocks * 512
-                        seen.add(found.st_ino)
-            except OSError:
-                pass
+            for found in _open_files(process) if process.isdigit() else ():
+                if found.st_dev == device and not found.st_nlink and found.st_ino not in seen:
+                    seen.add(found.st_ino)
+                    size += found.st_blocks * 512
             yield size
 
     def _sizes(self, folder: int, seen: "set[int]", depth: int) -> "Iterator[int]":
@@ -124,3 +118,16 @@ class Usage:
                 yield from self._sizes(deeper, seen, depth - 1)
         finally:
             os.close(folder)
+
+
+def _open_files(process: str) -> "Iterator[os.stat_result]":
+    folder = f"/proc/{process}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.stat(f"{folder}/{name}")
+        except OSError:
+            continue
