@@ -58,4 +58,6 @@ async def test_it_is_labelled_with_a_recipe() -> None:
     made = await image_recipe(IMAGE)
 
     assert made is not None
-    assert made == await asyncio.to_thread(recipe, made.rsplit("-", 1)[0]), "the recipe has changed: run `make services` as root"
+    assert made == await asyncio.to_thread(recipe, made.rsplit("-", 1)[0]), (
+        "the recipe has changed: run `make services` as root"
+    )
