@@ -59,4 +59,4 @@ find . -xdev -perm /6000 -type f -exec chmod ug-s {} +
 find . -xdev -name __pycache__ -path '*/test*' -prune -exec rm -rf {} +
 rm -rf dev/* tmp/* run/* var/tmp/* var/log/* var/lib/apt/lists/* var/cache/apt/* var/cache/debconf/*-old var/lib/dpkg/*-old \
   usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/unicode root/.cache \
-  etc/apt/certificates etc/apt/apt.conf etc/apt/auth.conf etc/apt/log etc/dpkg/dpkg.cfg.d/small
+  etc/apt/certificates etc/apt/apt.conf etc/apt/auth.conf etc/apt/sources.list etc/apt/keyrings etc/apt/log etc/dpkg/dpkg.cfg.d/small
