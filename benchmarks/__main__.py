@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from benchmarks import (
+    containers,
     decoding,
     figures,
     guard,
@@ -40,6 +41,7 @@ MEASURES: dict[str, ModuleType] = {
     "relay": relay,
     "sandboxes": sandboxes,
     "slow_readers": slow_readers,
+    "containers": containers,
 }
 
 

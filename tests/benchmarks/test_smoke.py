@@ -10,6 +10,10 @@ from benchmarks.__main__ import MEASURES
 from benchmarks.figures import Figure, compared, plain, table, write
 from benchmarks.mock_model import mock_model
 from benchmarks.size import TINY
+from tests.services import require
+
+NEEDS = {"containers": "docker"}
+"""Benchmark → the service it is about."""
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +24,8 @@ def origin() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_measure_gives_figures(origin: str, name: str) -> None:
+    if name in NEEDS:
+        require(NEEDS[name])
     figures = MEASURES[name].measure(origin, TINY)
     assert figures
     for figure in figures:

@@ -2,13 +2,15 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiodocker import Docker
 
 from talaria.core.errors import SandboxLost, SandboxUnavailable
 from talaria.ports.sandbox import Command, Exited
 from talaria.sandbox.agent_sandbox import AgentSandbox
-from talaria.sandbox.docker.engine import Engine
+from talaria.sandbox.docker.address import engine_address
 from talaria.sandbox.docker.launcher import DockerLauncher
 from talaria.sandbox.launcher import Found, Launch, Link, Size
 from tests.sandbox.docker.conftest import IMAGE
@@ -207,7 +209,7 @@ async def test_an_image_that_is_missing_is_named_with_what_makes_it(deployment: 
 async def test_a_runtime_that_is_missing_is_named(launcher: DockerLauncher, deployment: str) -> None:
     wrong = DockerLauncher(deployment=deployment, image=IMAGE, runtime="no-such-runtime")
     try:
-        with pytest.raises(SandboxUnavailable, match="no runtime no-such-runtime; it has .*runc"):
+        with pytest.raises(SandboxUnavailable, match="no runtime no-such-runtime; it has "):
             await wrong.check()
         with pytest.raises(SandboxUnavailable):
             await wrong.launch(launch_of("one"))
@@ -230,11 +232,11 @@ async def test_an_engine_that_is_gone_is_said_to_be(
 
 async def test_what_the_agent_writes_is_in_no_log_of_the_engine(launcher: DockerLauncher, deployment: str) -> None:
     sandbox = await opened(await launcher.launch(launch_of("one")))
-    engine = await Engine.of_this_machine()
+    docker: Any = Docker(url=await engine_address())
     try:
-        shown = await engine._docker.containers.container(f"talaria-{deployment}-one").show()
+        shown = await docker.containers.container(f"talaria-{deployment}-one").show()
     finally:
-        await engine.close()
+        await docker.close()
 
     assert shown["HostConfig"]["LogConfig"]["Type"] == "none"
     await sandbox.close()

@@ -133,33 +133,38 @@ class Engine:
     async def remove(self, name: str) -> None:
         """Kill and delete a container; none is fine."""
         with _refusals("The sandbox cannot be removed"):
-            container = self._docker.containers.container(name)
-            await _insist(lambda: container.delete(force=True))
+            await _insist(lambda: self._delete(name))
 
-    async def remove_volume(self, name: str) -> None:
-        """Delete a volume; none is fine."""
-        with _refusals("The workspace cannot be removed"):
-            await _insist(lambda: DockerVolume(self._docker, name).delete())
+    async def remove_with_volume(self, name: str) -> None:
+        """Kill and delete a container and its volume, both of this name; none is fine."""
+        with _refusals("The sandbox cannot be removed"):
+            await _insist(lambda: self._delete(name), lambda: DockerVolume(self._docker, name).delete())
+
+    def _delete(self, name: str) -> Awaitable[object]:
+        return self._docker.containers.container(name).delete(force=True)
 
     async def close(self) -> None:
         """Let go of the connections."""
         await self._docker.close()
 
 
-async def _insist(delete: Callable[[], Awaitable[object]]) -> None:
-    """Delete something: the engine refuses while another removal, or what uses it, has not come to its end."""
+async def _insist(*deletes: Callable[[], Awaitable[object]]) -> None:
+    """Delete things, in order: the engine refuses while another removal, or what uses them, has not come to its end."""
     for _ in range(_TRIES):
-        try:
-            await delete()
-        except DockerError as error:
-            if error.status == _GONE:
-                return
-            if error.status != _CONFLICT:
-                raise
-        else:
+        if all([await _is_gone(delete) for delete in deletes]):
             return
         await asyncio.sleep(_BETWEEN)
     raise SandboxUnavailable("Docker does not come to an end with removing a sandbox.")
+
+
+async def _is_gone(delete: Callable[[], Awaitable[object]]) -> bool:
+    try:
+        await delete()
+    except DockerError as error:
+        if error.status not in (_GONE, _CONFLICT):
+            raise
+        return error.status == _GONE
+    return True
 
 
 @contextmanager

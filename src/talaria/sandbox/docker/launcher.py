@@ -1,6 +1,8 @@
 """Sandboxes as Docker containers, each on a volume that outlives it."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from talaria.core.errors import SandboxUnavailable
 from talaria.ports.sandbox import WORKSPACE
@@ -52,7 +54,7 @@ class DockerLauncher:
         command = [*_PYTHON, await asyncio.to_thread(source), *options]
         what = config(launch, user=await self._user(engine), volume=name, command=command, runtime=self._runtime)
         await engine.make_volume(name, marks)
-        container = await engine.create(name, {**what, "Image": self._image, "Labels": marks})
+        container = await _to_its_end(engine.create(name, {**what, "Image": self._image, "Labels": marks}))
         try:
             link = await self._attached(engine, launch.name, container)
             await engine.start(container)
@@ -84,9 +86,7 @@ class DockerLauncher:
         if link := self._links.pop(name, None):
             await link.close()
         engine = await self._engine()
-        await engine.remove(self._name(name))
-        if workspace:
-            await engine.remove_volume(self._name(name))
+        await (engine.remove_with_volume if workspace else engine.remove)(self._name(name))
 
     async def close(self) -> None:
         """Let go of the engine. Containers go on."""
@@ -119,3 +119,13 @@ class DockerLauncher:
             await before.close()
         link = self._links[name] = await DockerLink.attached(engine.another(), container, name)
         return link
+
+
+async def _to_its_end(create: Coroutine[Any, Any, str]) -> str:
+    """Wait for what the engine does not give up when nobody waits any more: cancelled, be so when it is done."""
+    creating = asyncio.create_task(create)
+    try:
+        return await asyncio.shield(creating)
+    except asyncio.CancelledError:
+        await asyncio.wait([creating])
+        raise

@@ -74,7 +74,12 @@ def _configuration(digest: str, made: str) -> dict[str, Any]:
         "architecture": _MACHINES.get(machine, machine),
         "os": "linux",
         "created": datetime.now(UTC).isoformat(),
-        "config": {"User": USER, "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()], "WorkingDir": WORKSPACE, "Labels": {LABEL: made}},
+        "config": {
+            "User": USER,
+            "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+            "WorkingDir": WORKSPACE,
+            "Labels": {LABEL: made},
+        },
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
     }
 

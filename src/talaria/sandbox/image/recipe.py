@@ -41,7 +41,7 @@ def script() -> str:
 
 def recipe(suite: str) -> str:
     """Return the name of what the recipe makes of a suite; another one when anything of it has changed."""
-    text = "\n".join((script(), suite, *PACKAGES))
+    text = "\n".join((script(), suite, *PACKAGES, *ENVIRONMENT.values()))
     return f"{suite}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 

@@ -44,7 +44,7 @@ inside useradd --uid 1000 --user-group --home-dir /workspace --no-create-home --
 install -d -o 1000 -g 1000 "$root/workspace"
 printf '%s\n' 'backend: Agg' 'font.family: DejaVu Sans, WenQuanYi Micro Hei' 'axes.unicode_minus: False' \
   >"$root/etc/matplotlibrc"
-ln -sf python3 "$root/usr/local/bin/python"
+ln -s /usr/bin/python3 "$root/usr/local/bin/python"
 ln -sf /usr/share/zoneinfo/UTC "$root/etc/localtime"
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 : >"$root/etc/resolv.conf"
@@ -59,4 +59,4 @@ find . -xdev -perm /6000 -type f -exec chmod ug-s {} +
 find . -xdev -name __pycache__ -path '*/test*' -prune -exec rm -rf {} +
 rm -rf dev/* tmp/* run/* var/tmp/* var/log/* var/lib/apt/lists/* var/cache/apt/* var/cache/debconf/*-old var/lib/dpkg/*-old \
   usr/share/doc usr/share/man usr/share/info usr/share/locale usr/share/unicode root/.cache \
-  etc/apt/certificates etc/apt/apt.conf etc/apt/auth.conf etc/apt/log etc/dpkg/dpkg.cfg.d/small
+  etc/apt/certificates etc/apt/apt.conf etc/apt/auth.conf etc/apt/sources.list etc/apt/keyrings etc/apt/log etc/dpkg/dpkg.cfg.d/small
