@@ -19,8 +19,9 @@ from talaria.runtime.sandbox_state import lasting_state, remove_state, temporary
 from talaria.runtime.settings import SandboxSettings, Settings
 from talaria.sandbox.door import Door
 from talaria.sandbox.launcher import Link, Size
+from talaria.sandbox.limits import Limits
 from talaria.sandbox.place import Connected, Place
-from talaria.sandbox.pool import EVERY, Limits, Pool
+from talaria.sandbox.pool import EVERY, Pool
 from talaria.sandbox.starting import Kind
 from talaria.telemetry.metrics import Metrics
 
