@@ -3,20 +3,22 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from talaria.sandbox.agent import source
 from talaria.sandbox.agent_sandbox import AgentSandbox
+from talaria.sandbox.channel import ChannelPipe
 
 _SOURCE = source()
 
 
 class ProcessLink:
-    """The stream to an agent at the other end of two pipes."""
+    """The stream to an agent at the other end of two pipes; with `keep` they stay open when it closes."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, *, keep: bool = False) -> None:
+        self._keep = keep
         assert process.stdin is not None
         assert process.stdout is not None
         self._in = process.stdin
@@ -32,11 +34,14 @@ class ProcessLink:
         await self._in.drain()
 
     async def close(self) -> None:
-        self._in.close()
+        if not self._keep:
+            self._in.close()
 
 
 @asynccontextmanager
-async def bare_sandbox(folder: Path, **options: object) -> AsyncIterator[AgentSandbox]:
+async def bare_sandbox(
+    folder: Path, proxy: Callable[[ChannelPipe], Awaitable[None]] | None = None, **options: object
+) -> AsyncGenerator[AgentSandbox]:
     """Run an agent on a folder."""
     program = options.pop("python", sys.executable)
     await asyncio.to_thread(folder.mkdir, exist_ok=True)
@@ -44,7 +49,7 @@ async def bare_sandbox(folder: Path, **options: object) -> AsyncIterator[AgentSa
     process = await asyncio.create_subprocess_exec(
         str(program), "-I", "-S", "-c", _SOURCE, *words, stdin=PIPE, stdout=PIPE
     )
-    sandbox = AgentSandbox(ProcessLink(process))
+    sandbox = AgentSandbox(ProcessLink(process), proxy)
     try:
         await sandbox.open()
         yield sandbox

@@ -3,24 +3,36 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Literal
 
 from talaria.core.errors import InvalidRequest, NotFound, SandboxLost
 from talaria.ports.sandbox import Command, Exited, FileInfo, Pipe
 from talaria.sandbox import frames
+from talaria.sandbox.channel import ChannelPipe
 from talaria.sandbox.connection import Channel, Connection, gone
 from talaria.sandbox.launcher import Link
 
 READ_LIMIT = 16 * 1024 * 1024
 _LIST_LIMIT = 32 * 1024 * 1024
 _BYE_SECONDS = 5.0
-_REASONS = {b"exited": "exited", b"timeout": "timeout", b"disk": "disk", b"memory": "memory"}
-_KINDS = {"file": "file", "folder": "folder", "link": "link", "other": "other"}
+_REASONS: dict[bytes, Literal["exited", "timeout", "disk", "memory"]] = {
+    b"exited": "exited",
+    b"timeout": "timeout",
+    b"disk": "disk",
+    b"memory": "memory",
+}
+_KINDS: dict[bytes, Literal["file", "folder", "link", "other"]] = {
+    b"file": "file",
+    b"folder": "folder",
+    b"link": "link",
+    b"other": "other",
+}
 
 
 class AgentSandbox:
     """The sandbox behind a link. `proxy` answers connections that commands make to their proxy."""
 
-    def __init__(self, link: Link, proxy: Callable[[Pipe], Awaitable[None]] | None = None) -> None:
+    def __init__(self, link: Link, proxy: Callable[[ChannelPipe], Awaitable[None]] | None = None) -> None:
         self._proxy = proxy
         self._serving: set[asyncio.Task[None]] = set()
         self._connection = Connection(link, self._serve if proxy else None)
@@ -182,42 +194,14 @@ class AgentSandbox:
         if which == b"ok":
             return result
         words = os.fsdecode(result[-1])[:500] if result else ""
-        words = words.encode("utf-8", "replace").decode() + "."
+        words = words.encode("utf-8", "replace").decode()
         if result and result[0] == b"not_found":
-            raise NotFound(words[:1].upper() + words[1:])
-        raise InvalidRequest(words[:1].upper() + words[1:])
+            raise NotFound(words)
+        raise InvalidRequest(words)
 
     async def _broken(self, why: str) -> SandboxLost:
         await self._connection.close()
         return gone(why)
-
-
-class ChannelPipe:
-    """A connection to something inside, or from it."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
-    async def read(self) -> bytes:
-        """Return the next bytes; b"" at the end."""
-        return await self._channel.read()
-
-    async def write(self, data: bytes) -> None:
-        """Send bytes."""
-        await self._channel.write(data)
-        if self._channel.result is not None:
-            raise SandboxLost("What listened in the sandbox has closed the connection.")
-
-    def end(self) -> None:
-        """Say that no more bytes follow; what comes can still be read."""
-        self._channel.end()
-
-    async def close(self) -> None:
-        """End the connection."""
-        try:
-            await self._channel.close()
-        except SandboxLost:
-            return
 
 
 def _exec_fields(command: Command) -> Sequence[bytes]:
@@ -262,4 +246,4 @@ def _path(path: str) -> bytes:
 
 def _file(fields: list[bytes]) -> FileInfo:
     kind, size, modified, path = fields
-    return FileInfo(os.fsdecode(path), _KINDS[kind.decode()], int(size), int(modified))
+    return FileInfo(os.fsdecode(path), _KINDS[kind], int(size), int(modified))

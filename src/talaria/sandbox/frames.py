@@ -63,7 +63,7 @@ class Decoder:
         """
         buffer = self._buffer
         buffer += data
-        frames: "list[tuple[int, int, bytes]]" = []
+        frames: list[tuple[int, int, bytes]] = []
         at = 0
         while at < len(buffer):
             if buffer[at] == PAD:

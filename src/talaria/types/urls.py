@@ -44,7 +44,7 @@ def _check_host(host: str) -> None:
             address = ipaddress.IPv4Address(name)
         except ValueError:
             raise ValueError("has an address in an odd spelling; write it as four decimal numbers") from None
-    if not all(each.is_global and not each.is_multicast for each in _meant(address)):
+    if not is_public(address):
         raise ValueError("leads to a private, local or reserved address; only public ones are allowed")
 
 
@@ -54,6 +54,11 @@ def _check_name(name: str, labels: list[str]) -> None:
     folded = name.lower()
     if len(labels) == 1 or any(folded == each or folded.endswith(f".{each}") for each in _LOCAL_NAMES):
         raise ValueError("names a host of a local net; only public ones are allowed")
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address, and those of IPv4 that are written inside it, are on the public net."""
+    return all(each.is_global and not each.is_multicast for each in _meant(address))
 
 
 def _meant(address: Address) -> list[Address]:

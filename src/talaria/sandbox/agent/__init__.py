@@ -1,7 +1,7 @@
 """The agent: the first process in every sandbox, through which all goes that a host does in it.
 
-`source()` is what runs there, as `python3 -I -S -c SOURCE NAME=VALUE…`; any Python from 3.9 will do, nothing else is
-needed. Options, as `NAME=VALUE` each:
+`source()` is what runs there, as `python3 -I -S -c SOURCE NAME=VALUE…`; any Python from 3.9 with ctypes will do,
+nothing else is needed. Options, as `NAME=VALUE` each:
 
     workspace=/workspace    the folder that relative paths begin in, and HOME of commands
     disk=0                  bytes it may hold; 0: any
@@ -18,7 +18,10 @@ it runs, and ends with status 0 after BYE, at the end of stdin, or as an orphan.
 from functools import cache
 from importlib.resources import files
 
-_PARTS = ("kernel", "loop", "processes", "session", "paths", "file_work", "commands", "usage", "relays", "main")
+_PARTS = (
+    *("kernel", "loop", "processes", "session", "paths", "usage", "file_work"),
+    *("memory", "environment", "shim", "commands", "relays", "main"),
+)
 _PROGRAM = """import sys
 for name, text in {parts!r}:
     sys.modules[name] = module = type(sys)(name)

@@ -3,9 +3,11 @@
 import errno
 import os
 import stat
+from collections.abc import Generator, Iterator
 
-from talaria.sandbox.agent.paths import HIDDEN, Refused, refusal
-from talaria.sandbox.agent.session import Channel
+from talaria.sandbox.agent.paths import HIDDEN, Paths, Refused, refusal
+from talaria.sandbox.agent.session import Channel, Session
+from talaria.sandbox.agent.usage import Usage
 from talaria.sandbox.frames import LARGEST
 
 _STEP = 500
@@ -15,17 +17,16 @@ _STEP = 500
 class Read(Channel):
     """Sends a part of a regular file."""
 
-    def __init__(self, session, number, paths, path, offset, limit):
+    def __init__(self, session: Session, number: int, paths: Paths, path: str, part: "tuple[int, int]") -> None:
         super().__init__(session, number)
-        self._left = limit
-        self._at = offset
+        self._at, self._left = part
         self._fd = paths.open(path, os.O_RDONLY)
         if not stat.S_ISREG(os.fstat(self._fd).st_mode):
             os.close(self._fd)
-            raise Refused("invalid", f"{path} is no regular file")
+            raise Refused("invalid", f"{path or 'The workspace'} is no regular file.")
         self.pump()
 
-    def pump(self):
+    def pump(self) -> None:
         while self._fd >= 0:
             size = min(self._left, self.room(), LARGEST)
             if self._left and not size:
@@ -35,7 +36,7 @@ class Read(Channel):
             except OSError as error:
                 os.close(self._fd)
                 self._fd = -1
-                self.fail("invalid", os.strerror(error.errno))
+                self.fail("invalid", f"It cannot be read: {os.strerror(error.errno or 0)}.")
                 return
             if not data:
                 self.close()
@@ -44,7 +45,7 @@ class Read(Channel):
             self._left -= len(data)
             self.send(data)
 
-    def close(self):
+    def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -54,7 +55,7 @@ class Read(Channel):
 class Write(Channel):
     """Replaces a file by what the host sends, at its end, all at once."""
 
-    def __init__(self, session, number, paths, path, usage):
+    def __init__(self, session: Session, number: int, paths: Paths, path: str, usage: Usage) -> None:
         super().__init__(session, number)
         self._path = path
         self._usage = usage
@@ -63,7 +64,7 @@ class Write(Channel):
         clean = paths.relative(path)
         above, _, self._name = clean.rpartition("/")
         if not self._name:
-            raise Refused("invalid", "that is the workspace itself")
+            raise Refused("invalid", "That is the workspace itself.")
         self._hidden = f"{HIDDEN}{os.urandom(8).hex()}"
         self._folder = paths.make_folder(above)
         try:
@@ -78,18 +79,18 @@ class Write(Channel):
             self._clean()
             raise
 
-    def _mode(self):
+    def _mode(self) -> int:
         try:
             found = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
         except FileNotFoundError:
             return 0o644
         if stat.S_ISLNK(found.st_mode):
-            raise Refused("invalid", f"{self._path} is a link: write to what it stands for, or remove it")
+            raise Refused("invalid", f"{self._path} is a link: write to what it stands for, or remove it.")
         if not stat.S_ISREG(found.st_mode):
-            raise Refused("invalid", f"{self._path} is no regular file")
+            raise Refused("invalid", f"{self._path} is no regular file.")
         return stat.S_IMODE(found.st_mode) & 0o777 | 0o600
 
-    def data(self, payload):
+    def data(self, payload: bytes) -> None:
         if self._fd < 0:
             return
         self._size += len(payload)
@@ -104,7 +105,7 @@ class Write(Channel):
             return
         self.taken(len(payload))
 
-    def end(self):
+    def end(self) -> None:
         if self._fd < 0:
             return
         try:
@@ -118,18 +119,18 @@ class Write(Channel):
         self._fd = self._folder = -1
         self.done(b"ok")
 
-    def close(self):
+    def close(self) -> None:
         self._clean()
         self.done(b"ok")
 
-    def _stop(self, error):
+    def _stop(self, error: OSError) -> None:
         self._clean()
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            self.fail("invalid", f"no room is left for {self._path}")
+            self.fail("invalid", f"No room is left for {self._path}.")
         else:
-            self.fail("invalid", f"{self._path}: {os.strerror(error.errno)}")
+            self.fail("invalid", f"{self._path} cannot be written: {os.strerror(error.errno or 0)}.")
 
-    def _clean(self):
+    def _clean(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
             try:
@@ -144,22 +145,21 @@ class Write(Channel):
 class List(Channel):
     """Sends what is in a folder, and in those below it to some depth."""
 
-    def __init__(self, session, number, paths, path, depth, limit, loop):
+    def __init__(self, session: Session, number: int, limit: int) -> None:
         super().__init__(session, number)
         self._left = limit
         self._queue = bytearray()
         self._walking = True
-        folder = paths.open_folder(path)
-        loop.job(self._walk(folder, paths.relative(path), depth))
 
-    def _walk(self, folder, path, depth):
+    def walk(self, folder: int, path: str, depth: int) -> "Iterator[None]":
+        """Send it, in steps, from an open folder."""
         try:
             yield from self._folder(folder, path, depth)
         finally:
             self._walking = False
             self.pump()
 
-    def _folder(self, folder, path, depth):
+    def _folder(self, folder: int, path: str, depth: int) -> "Iterator[None]":
         try:
             names = yield from self._names(folder)
             for name in names:
@@ -169,8 +169,8 @@ class List(Channel):
         finally:
             os.close(folder)
 
-    def _names(self, folder):
-        names = []
+    def _names(self, folder: int) -> "Generator[None, None, list[str]]":
+        names: list[str] = []
         with os.scandir(folder) as entries:
             for count, entry in enumerate(entries):
                 names.append(entry.name)
@@ -180,7 +180,7 @@ class List(Channel):
                     yield
         return sorted(name for name in names if not name.startswith(HIDDEN))[: self._left]
 
-    def _entry(self, folder, name, path, depth):
+    def _entry(self, folder: int, name: str, path: str, depth: int) -> "Iterator[None]":
         try:
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError:
@@ -202,7 +202,7 @@ class List(Channel):
                 return
             yield from self._folder(below, path, depth - 1)
 
-    def pump(self):
+    def pump(self) -> None:
         while self._queue and self.room():
             part = self._queue[: min(self.room(), LARGEST)]
             del self._queue[: len(part)]
@@ -210,7 +210,7 @@ class List(Channel):
         if not self._walking and not self._queue:
             self.done(b"ok")
 
-    def close(self):
+    def close(self) -> None:
         self._left = 0
         self._queue.clear()
         self.done(b"ok")

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import struct
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_DUMPABLE = 4
@@ -10,10 +11,6 @@ _SET_CHILD_SUBREAPER = 36
 _OPENAT2 = 437
 _RESOLVE = 0x08 | 0x02  # RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS
 _RACES = 16
-
-
-class _How(ctypes.Structure):
-    _fields_ = [("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64)]
 
 
 def hide() -> None:
@@ -32,9 +29,9 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
     Where the kernel cannot promise that, links are not followed at all.
     """
     flags |= os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-    how = _How(flags, 0, _RESOLVE)
+    how = struct.pack("=QQQ", flags, 0, _RESOLVE)
     for _ in range(_RACES):
-        found = _LIBC.syscall(_OPENAT2, folder, os.fsencode(path or "."), ctypes.byref(how), ctypes.sizeof(how))
+        found = _LIBC.syscall(_OPENAT2, folder, os.fsencode(path or "."), how, len(how))
         if found >= 0:
             return found
         number = ctypes.get_errno()

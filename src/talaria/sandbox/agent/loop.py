@@ -4,6 +4,7 @@ import heapq
 import select
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 
 READ = select.EPOLLIN
 WRITE = select.EPOLLOUT
@@ -12,34 +13,40 @@ WRITE = select.EPOLLOUT
 class Loop:
     """Calls what was asked for, one at a time. Nothing in it may block."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._poll = select.epoll()
-        self._ready = {}
-        self._timers = []
+        self._ready: dict[int, Callable[[int], object]] = {}
+        self._timers: list[tuple[float, int, Callable[[], object]]] = []
         self._count = 0
-        self._jobs = deque()
+        self._jobs: deque[Iterator[object]] = deque()
 
-    def watch(self, fd, events, callback):
-        """Call back when the file can be read or written; with no events, not any more."""
-        known = fd in self._ready
+    def watch(self, fd: int, events: int, callback: "Callable[[int], object]") -> None:
+        """Call back when the file can be read or written; with no events, not for now."""
         if not events:
-            if known:
-                del self._ready[fd]
-                self._poll.unregister(fd)
+            self.forget(fd)
             return
+        known = fd in self._ready
         self._ready[fd] = callback
-        (self._poll.modify if known else self._poll.register)(fd, events)
+        if known:
+            self._poll.modify(fd, events)
+        else:
+            self._poll.register(fd, events)
 
-    def after(self, seconds, callback):
+    def forget(self, fd: int) -> None:
+        """Call back no more for this file, which is to be closed."""
+        if self._ready.pop(fd, None) is not None:
+            self._poll.unregister(fd)
+
+    def after(self, seconds: float, callback: "Callable[[], object]") -> None:
         """Call back after some seconds, once; a timer cannot be taken back."""
         self._count += 1
         heapq.heappush(self._timers, (time.monotonic() + seconds, self._count, callback))
 
-    def job(self, steps):
+    def job(self, steps: "Iterator[object]") -> None:
         """Go through an iterator, a step between other things."""
         self._jobs.append(steps)
 
-    def once(self):
+    def once(self) -> None:
         """Wait for something, and do it."""
         wait = -1.0
         if self._jobs:

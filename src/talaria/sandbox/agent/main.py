@@ -6,15 +6,14 @@ import socket
 import sys
 import time
 
-from talaria.sandbox.agent.commands import Commands, Memory
+from talaria.sandbox.agent.commands import Commands
+from talaria.sandbox.agent.environment import environment
 from talaria.sandbox.agent.file_work import List, Read, Write
 from talaria.sandbox.agent.kernel import adopt, hide
 from talaria.sandbox.agent.loop import READ, WRITE, Loop
 from talaria.sandbox.agent.paths import Paths, Refused
-from talaria.sandbox.agent.processes import Processes
 from talaria.sandbox.agent.relays import Dial, Egress
 from talaria.sandbox.agent.session import Channel, Output, Session
-from talaria.sandbox.agent.usage import Usage
 from talaria.sandbox.frames import (
     BYE,
     CLOSE,
@@ -37,69 +36,69 @@ _DEFAULTS = {"workspace": "/workspace", "disk": "0", "orphan": "0", "egress": "0
 
 
 class Agent:
-    """All of it."""
+    """The connection to the host, and what it asks for."""
 
-    def __init__(self, options):
+    def __init__(self, options: "dict[str, str]") -> None:
         self._loop = Loop()
         self._paths = Paths(options["workspace"])
-        self._processes = Processes(self._loop)
+        self._commands = Commands(self._loop, self._paths, int(options["disk"]), int(options["oom"]))
         egress = int(options["egress"])
-        environment = _environment(options["workspace"], egress)
-        self._commands = Commands(self._loop, self._processes, Memory(int(options["oom"])), environment)
-        disk = int(options["disk"])
-        self._commands.largest = disk
-        self._usage = Usage(self._loop, self._paths, disk, lambda: self._commands.kill(b"disk"))
-        self._commands.usage = self._usage
+        self._commands.environment = environment(options["workspace"], egress)
         self._orphan = float(options["orphan"])
         self._heard = time.monotonic()
-        self._session = None
-        self._connection = None
-        self._out = None
-        self._decoder = Decoder()
         self._running = True
-        self._listener = None
-        fd = int(options["fd"])
-        if fd < 0:
-            self._connect(0, 1)
-        else:
-            self._listener = socket.socket(fileno=fd)
-            self._listener.setblocking(False)
-            self._loop.watch(fd, READ, self._accept)
+        self._session: Session | None = None
+        self._connection: socket.socket | None = None
+        self._listener: socket.socket | None = None
+        self._decoder = Decoder()
+        self._source = self._target = -1
+        self._out = Output(-1, self._sent)
+        self._listen(int(options["fd"]))
         if egress:
             Egress(self._loop, egress, lambda: self._session)
         if self._orphan:
             self._check_orphan()
         self._wake, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _wake)
         self._loop.watch(self._wake, READ, self._children)
 
-    def run(self):
+    def _listen(self, fd: int) -> None:
+        if fd < 0:
+            self._connect(0, 1)
+            return
+        self._listener = socket.socket(fileno=fd)
+        self._listener.setblocking(False)
+        self._loop.watch(fd, READ, self._accept)
+
+    def run(self) -> None:
         """Work until the end."""
         while self._running:
             self._loop.once()
         self._disconnect()
-        cleaned = []
-        self._processes.sweep(lambda: cleaned.append(True))
+        cleaned: list[bool] = []
+        processes = self._commands.processes
+        processes.sweep(lambda: cleaned.append(True))
         end = time.monotonic() + 10
-        while (not cleaned or self._processes.shims) and os.getpid() != 1 and time.monotonic() < end:
+        while (not cleaned or processes.shims) and os.getpid() != 1 and time.monotonic() < end:
             self._loop.once()
 
-    def _children(self, _events):
+    def _children(self, _events: int) -> None:
         try:
             os.read(self._wake, 4096)
         except BlockingIOError:
             pass
-        self._processes.reap()
+        self._commands.processes.reap()
 
-    def _check_orphan(self):
+    def _check_orphan(self) -> None:
         left = self._heard + self._orphan - time.monotonic()
         if left <= 0:
             self._running = False
         else:
             self._loop.after(left, self._check_orphan)
 
-    def _accept(self, _events):
+    def _accept(self, _events: int) -> None:
+        assert self._listener is not None
         try:
             sock, _ = self._listener.accept()
         except OSError:
@@ -109,16 +108,18 @@ class Agent:
         self._connection = sock
         self._connect(sock.fileno(), sock.fileno())
 
-    def _connect(self, source, target):
+    def _connect(self, source: int, target: int) -> None:
         os.set_blocking(source, False)
         os.set_blocking(target, False)
         self._decoder = Decoder()
         self._source = source
         self._target = target
-        self._out = Output(self._loop, target, self._sent)
+        self._out = Output(target, self._sent)
         self._watch()
 
-    def _watch(self):
+    def _watch(self) -> None:
+        if self._source < 0:
+            return
         waiting = WRITE if self._out.size else 0
         if self._source == self._target:
             self._loop.watch(self._source, READ | waiting, self._event)
@@ -126,14 +127,14 @@ class Agent:
             self._loop.watch(self._source, READ, self._event)
             self._loop.watch(self._target, waiting, self._event)
 
-    def _event(self, events):
+    def _event(self, events: int) -> None:
         out = self._out
         if events & WRITE:
             out.flush()
         if events & ~WRITE and out is self._out:
             self._read()
 
-    def _read(self):
+    def _read(self) -> None:
         try:
             data = os.read(self._source, LARGEST)
         except BlockingIOError:
@@ -151,31 +152,31 @@ class Agent:
         except BadFrame:
             self._decoder = Decoder()
 
-    def _disconnect(self):
+    def _disconnect(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             session.end()
         if self._connection is not None:
-            self._loop.watch(self._connection.fileno(), 0, None)
+            self._loop.forget(self._connection.fileno())
             self._connection.close()
             self._connection = None
+            self._source = self._target = -1
 
-    def _send(self, data):
+    def _send(self, data: bytes) -> None:
         self._out.write(data)
         if self._out.size > _ENOUGH and self._session is not None:
             self._session.room = False
         self._watch()
 
-    def _sent(self, count):
+    def _sent(self, count: int) -> None:
         if count < 0:
             return
         session = self._session
         if session is not None and not session.room and self._out.size < _ENOUGH // 2:
             session.more_room()
-        if self._out is not None:
-            self._watch()
+        self._watch()
 
-    def _frame(self, kind, number, payload):
+    def _frame(self, kind: int, number: int, payload: bytes) -> None:
         session = self._session
         if kind == HELLO:
             self._hello(payload)
@@ -190,14 +191,14 @@ class Agent:
         elif number in session.channels:
             _tell(session.channels[number], kind, payload)
 
-    def _hello(self, token):
+    def _hello(self, token: bytes) -> None:
         if self._session is not None:
             self._session.end()
         self._out.clear()
         self._session = Session(self._send)
         self._session.send(HELLO, 0, token)
 
-    def _request(self, session, kind, number, payload):
+    def _request(self, session: Session, kind: int, number: int, payload: bytes) -> None:
         text = session.requests.pop(number, b"") + payload
         if len(text) > REQUEST:
             raise BadFrame("a request is too long")
@@ -211,29 +212,36 @@ class Agent:
         except Refused as refused:
             _fail(session, number, refused.which, refused.words)
         except (ValueError, IndexError):
-            _fail(session, number, "invalid", "the request is not understood")
+            _fail(session, number, "invalid", "The request is not understood.")
         except OSError as error:
-            _fail(session, number, "invalid", os.strerror(error.errno))
+            _fail(session, number, "invalid", f"It could not be done: {os.strerror(error.errno or 0)}.")
 
-    def _open(self, session, number, fields):
+    def _open(self, session: Session, number: int, fields: "list[bytes]") -> None:
         which = fields[0]
         if which == b"exec":
-            self._commands.start(session, number, self._paths, fields[1:])
+            self._commands.start(session, number, fields[1:])
         elif which == b"read":
             path, offset, limit = fields[1:]
-            Read(session, number, self._paths, os.fsdecode(path), int(offset), int(limit))
+            Read(session, number, self._paths, os.fsdecode(path), (int(offset), int(limit)))
         elif which == b"write":
-            Write(session, number, self._paths, os.fsdecode(fields[1]), self._usage)
+            Write(session, number, self._paths, os.fsdecode(fields[1]), self._commands.usage)
         elif which == b"list":
             path, depth, limit = fields[1:]
-            List(session, number, self._paths, os.fsdecode(path), int(depth), int(limit), self._loop)
+            name = os.fsdecode(path)
+            folder = self._paths.open_folder(name)
+            steps = List(session, number, int(limit)).walk(folder, self._paths.relative(name), int(depth))
+            self._loop.job(steps)
         elif which == b"dial":
             Dial(session, number, self._loop, int(fields[1]))
         else:
-            raise Refused("invalid", "there is no such request")
+            raise Refused("invalid", "There is no such request.")
 
 
-def _tell(channel, kind, payload):
+def _wake(_number: int, _frame: object) -> None:
+    """Do nothing: the loop is woken by a byte."""
+
+
+def _tell(channel: Channel, kind: int, payload: bytes) -> None:
     if kind == DATA:
         channel.data(payload)
     elif kind == CREDIT and len(payload) == COUNT.size:
@@ -244,25 +252,12 @@ def _tell(channel, kind, payload):
         channel.close()
 
 
-def _fail(session, number, which, words):
+def _fail(session: Session, number: int, which: str, words: str) -> None:
     channel = session.channels.get(number) or Channel(session, number)
     channel.fail(which, words)
 
 
-def _environment(workspace, egress):
-    environment = dict(os.environb)
-    environment[b"HOME"] = os.fsencode(workspace)
-    environment.setdefault(b"PATH", b"/usr/local/bin:/usr/bin:/bin")
-    environment.setdefault(b"LANG", b"C.UTF-8")
-    if egress:
-        proxy = b"http://127.0.0.1:%d" % egress
-        for name in (b"HTTP_PROXY", b"HTTPS_PROXY", b"ALL_PROXY"):
-            environment[name] = environment[name.lower()] = proxy
-        environment[b"NO_PROXY"] = environment[b"no_proxy"] = b"localhost,127.0.0.1,::1"
-    return environment
-
-
-def main():
+def main() -> None:
     """Run the agent with the options on the command line."""
     hide()
     if os.getpid() != 1:

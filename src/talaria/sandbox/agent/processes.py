@@ -6,6 +6,9 @@ agent; so a child of the agent that is no shim is left over, and all that descen
 
 import os
 import signal
+from collections.abc import Callable
+
+from talaria.sandbox.agent.loop import Loop
 
 _FREEZE_AFTER = 10
 """Rounds after which everything is stopped at once, to catch what forks faster than it can be looked at."""
@@ -13,9 +16,9 @@ _PAUSE = 0.002
 _LONGEST_PAUSE = 0.1
 
 
-def table():
+def table() -> "dict[int, int]":
     """Return the parent of every living process."""
-    parents = {}
+    parents: dict[int, int] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -31,15 +34,15 @@ def table():
 class Processes:
     """The children of the agent: shims, by what is to be told when they end, and what is left over."""
 
-    def __init__(self, loop):
+    def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self._me = os.getpid()
-        self.shims = {}
-        self._waiting = []
+        self.shims: dict[int, Callable[[], object]] = {}
+        self._waiting: list[Callable[[], object]] = []
         self._rounds = 0
         self._sweeping = False
 
-    def reap(self):
+    def reap(self) -> bool:
         """Take the dead; a shim among them is told so. Returns whether there were any."""
         any_dead = False
         while True:
@@ -54,7 +57,7 @@ class Processes:
             if ended is not None:
                 ended()
 
-    def sweep(self, then):
+    def sweep(self, then: "Callable[[], object]") -> None:
         """End what is left over; `then` is called when there is nothing."""
         self._waiting.append(then)
         self._rounds = 0
@@ -62,7 +65,7 @@ class Processes:
             self._sweeping = True
             self._sweep()
 
-    def _sweep(self):
+    def _sweep(self) -> None:
         self._rounds += 1
         frozen = self._me == 1 and self._rounds % _FREEZE_AFTER == 0
         if frozen:
@@ -74,11 +77,12 @@ class Processes:
             self._loop.after(min(_PAUSE * self._rounds, _LONGEST_PAUSE), self._sweep)
             return
         self._sweeping = False
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         for then in waiting:
             then()
 
-    def _end_strays(self):
+    def _end_strays(self) -> bool:
         strays, unsure = self._strays()
         for pid in strays:
             _kill(pid, signal.SIGSTOP)
@@ -86,9 +90,9 @@ class Processes:
             _kill(pid, signal.SIGKILL)
         return not (self.reap() or strays or unsure)
 
-    def _strays(self):
+    def _strays(self) -> "tuple[list[int], bool]":
         parents = table()
-        strays = []
+        strays: list[int] = []
         unsure = False
         for pid in parents:
             top = pid
@@ -103,7 +107,7 @@ class Processes:
         return strays, unsure
 
 
-def _kill(pid, number):
+def _kill(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except OSError:

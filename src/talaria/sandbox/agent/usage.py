@@ -3,6 +3,10 @@
 import os
 import stat
 import time
+from collections.abc import Callable, Iterator
+
+from talaria.sandbox.agent.loop import Loop
+from talaria.sandbox.agent.paths import Paths
 
 _STEP = 500
 _BETWEEN = 0.25
@@ -15,45 +19,52 @@ _LEAST = 4096
 
 
 class Usage:
-    """Bytes in the workspace, to the last count. `over` is called when they are more than `limit` (0: any) and become
-    more still: what makes room again may run."""
+    """Bytes in the workspace, to the last count.
 
-    def __init__(self, loop, paths, limit, over):
+    When they are more than `limit` (0: any) and have become more since the count before, `over` is called with the
+    time of that one: what ran already then may be why. What makes room again goes on.
+    """
+
+    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[float], object]") -> None:
         self._loop = loop
         self._paths = paths
         self._limit = limit
         self._over = over
         self._counting = False
         self._busy = False
+        self._began = 0.0
         self.bytes = 0
         self.count()
 
-    def fits(self, size):
+    def fits(self, size: int) -> bool:
         """Return whether a file of this size may be added."""
         return not self._limit or self.bytes + size <= self._limit
 
-    def add(self, size):
+    def add(self, size: int) -> None:
         """A file was written."""
         self.bytes += size
 
-    def busy(self, busy):
+    def busy(self, busy: bool) -> None:
         """Say whether anything runs: then it is counted again and again, and once more afterwards."""
         self._busy = busy
         self.count()
 
-    def count(self):
+    def count(self) -> None:
         """Count, unless it is being done."""
         if self._limit and not self._counting:
             self._counting = True
             self._loop.job(self._count())
 
-    def _count(self):
-        began = time.monotonic()
-        seen = set()
+    def _count(self) -> "Iterator[None]":
+        before, self._began = self._began, time.monotonic()
+        seen: set[int] = set()
         total = 0
         try:
             folder = os.open(self._paths.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             for size in self._sizes(folder, seen, _DEEPEST):
+                total += size
+                yield
+            for size in self._nameless(os.stat(self._paths.folder).st_dev, seen):
                 total += size
                 yield
         except OSError:
@@ -62,12 +73,22 @@ class Usage:
         self.bytes = total
         self._counting = False
         if total > self._limit and grown:
-            self._over()
+            self._over(before)
         if self._busy:
-            self._loop.after(max(_BETWEEN, (time.monotonic() - began) * _SHARE), self.count)
+            self._loop.after(max(_BETWEEN, (time.monotonic() - self._began) * _SHARE), self.count)
 
-    def _sizes(self, folder, seen, depth):
-        below = []
+    def _nameless(self, device: int, seen: "set[int]") -> "Iterator[int]":
+        """Files that were removed and are open still: they take room until they are closed."""
+        for process in os.listdir("/proc"):
+            size = 0
+            for found in _open_files(process) if process.isdigit() else ():
+                if found.st_dev == device and not found.st_nlink and found.st_ino not in seen:
+                    seen.add(found.st_ino)
+                    size += found.st_blocks * 512
+            yield size
+
+    def _sizes(self, folder: int, seen: "set[int]", depth: int) -> "Iterator[int]":
+        below: list[str] = []
         size = 0
         try:
             with os.scandir(folder) as entries:
@@ -97,3 +118,16 @@ class Usage:
                 yield from self._sizes(deeper, seen, depth - 1)
         finally:
             os.close(folder)
+
+
+def _open_files(process: str) -> "Iterator[os.stat_result]":
+    folder = f"/proc/{process}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.stat(f"{folder}/{name}")
+        except OSError:
+            continue

@@ -148,7 +148,7 @@ class CommandContract(Opening):
                 await sandbox.exec(command)
 
     async def test_commands_run_side_by_side(self, sandbox: Sandbox) -> None:
-        script = "echo $0 > seen.$0; until [ -e seen.0 -a -e seen.1 -a -e seen.2 -a -e seen.3 ]; do sleep 0.02; done; echo $0"
+        script = "touch on.$0; until [ -e on.0 -a -e on.1 -a -e on.2 -a -e on.3 ]; do sleep 0.02; done; echo $0"
         commands = [Command(argv=["bash", "-c", script, str(n)], timeout=SECONDS) for n in range(4)]
         done = await asyncio.gather(*map(sandbox.exec, commands))
         assert [each.head for each in done] == [b"%d\n" % n for n in range(4)]

@@ -10,7 +10,7 @@ import pytest
 
 from talaria.core.errors import InvalidRequest, NotFound
 from talaria.ports.sandbox import Sandbox
-from talaria.testing.sandbox_contract.opening import SECONDS, Opening, python, shell
+from talaria.testing.sandbox_contract.opening import SECONDS, Opening, appears, python, shell
 
 _MIB = 1024 * 1024
 _NAMES = {
@@ -67,8 +67,7 @@ class FileContract(Opening):
         script = "exec 3< file; touch open; until [ -e written ]; do sleep 0.02; done; cat <&3 file"
         reader = asyncio.create_task(shell(sandbox, script))
         async with asyncio.timeout(SECONDS):
-            while "open" not in [file.path for file in await sandbox.list()]:
-                await asyncio.sleep(0.02)
+            await appears(sandbox, "open")
             await sandbox.write("file", b"new\n")
             await sandbox.write("written", b"")
             assert (await reader).head == b"new\n"

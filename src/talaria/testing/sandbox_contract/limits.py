@@ -9,7 +9,16 @@ import pytest
 
 from talaria.core.errors import InvalidRequest
 from talaria.ports.sandbox import Command, Sandbox
-from talaria.testing.sandbox_contract.opening import SECONDS, SIZE, Opening, nothing_runs, processes, python, shell, whole
+from talaria.testing.sandbox_contract.opening import (
+    SECONDS,
+    SIZE,
+    Opening,
+    nothing_runs,
+    processes,
+    python,
+    shell,
+    whole,
+)
 
 _MIB = 1024 * 1024
 _BOMB = """
@@ -45,7 +54,8 @@ _HIDDEN = """
 import os, time
 files = []
 for n in range(200):
-    file = open(f"gone-{n}", "wb"); os.unlink(f"gone-{n}"); file.write(bytes(1_000_000)); file.flush(); files.append(file)
+    file = open(f"gone-{n}", "wb"); os.unlink(f"gone-{n}")
+    file.write(bytes(1_000_000)); file.flush(); files.append(file)
     time.sleep(0.02)
 time.sleep(300)
 """

@@ -3,7 +3,7 @@
 # ruff: noqa: D102 - the names of tests are their docstrings
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import pytest
@@ -47,7 +47,7 @@ for family, kind, protocol in ((socket.AF_INET, socket.SOCK_RAW, 1), (socket.AF_
 
 
 @contextmanager
-def listening(family: socket.AddressFamily, address: object) -> Iterator[socket.socket]:
+def listening(family: socket.AddressFamily, address: tuple[str, int] | str) -> Generator[socket.socket]:
     """Listen on the host."""
     with socket.socket(family) as listener:
         listener.bind(address)

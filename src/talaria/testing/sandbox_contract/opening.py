@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102 - the names of tests are their docstrings
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -25,7 +26,7 @@ for name in os.listdir("/proc"):
     if name.isdigit() and int(name) != os.getpid():
         try:
             status = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()[0]
-            print(status, open(f"/proc/{name}/cmdline").read().replace("\\0", " ").replace("\\n", " "))
+            print(status, open(f"/proc/{name}/cmdline").read().replace("\\0", " ").replace("\\n", " ")[:500])
         except OSError:
             pass
 """
@@ -65,12 +66,19 @@ async def processes(sandbox: Sandbox) -> list[str]:
     """Return the state and the command line of all processes but the one that looks."""
     seen = await python(sandbox, _PROCESSES)
     assert seen.exit_code == 0, seen.head
-    return seen.head.decode(errors="replace").splitlines()
+    return whole(seen).decode(errors="replace").splitlines()
 
 
 async def nothing_runs(sandbox: Sandbox, mark: str) -> bool:
     """Return whether no process has the mark in its command line."""
     return not any(mark in line for line in await processes(sandbox))
+
+
+async def appears(sandbox: Sandbox, name: str) -> None:
+    """Wait until there is a file of this name."""
+    async with asyncio.timeout(SECONDS):
+        while name not in [file.path for file in await sandbox.list()]:  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.02)
 
 
 def whole(exited: Exited) -> bytes:

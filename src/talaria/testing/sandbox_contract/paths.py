@@ -8,7 +8,7 @@ import pytest
 
 from talaria.core.errors import InvalidRequest, NotFound
 from talaria.ports.sandbox import Command, Sandbox
-from talaria.testing.sandbox_contract.opening import SECONDS, Opening, python, shell
+from talaria.testing.sandbox_contract.opening import SECONDS, Opening, appears, python, shell
 
 _OUT = (
     "..",
@@ -102,8 +102,7 @@ class PathContract(Opening):
     async def test_a_folder_that_is_exchanged_for_a_link_all_the_time_leads_nowhere(self, sandbox: Sandbox) -> None:
         exchanging = asyncio.create_task(python(sandbox, _EXCHANGE))
         async with asyncio.timeout(SECONDS):
-            while "ready" not in [file.path for file in await sandbox.list()]:
-                await asyncio.sleep(0.02)
+            await appears(sandbox, "ready")
             seen: set[bytes] = set()
             while not exchanging.done():
                 try:
@@ -112,12 +111,7 @@ class PathContract(Opening):
                 except (InvalidRequest, NotFound):
                     continue
             done = await exchanging
-        assert (done.exit_code, whole_of(done.head)) == (0, "")
+        assert (done.exit_code, done.head) == (0, b"")
         assert seen <= {b"inside"}
         left = await shell(sandbox, "cat /tmp/outside/file; ls /tmp/outside; rm -r /tmp/outside")
         assert left.head == b"outsidefile\n"
-
-
-def whole_of(output: bytes) -> str:
-    """Return output as text, for messages of tests."""
-    return output.decode(errors="replace")

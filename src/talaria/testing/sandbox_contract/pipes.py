@@ -4,7 +4,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from talaria.core.errors import NotFound, SandboxLost
 from talaria.ports.sandbox import Command, Pipe, Sandbox
-from talaria.testing.sandbox_contract.opening import SECONDS, Opening, shell
+from talaria.testing.sandbox_contract.opening import SECONDS, Opening, appears, shell
 
 _SERVER = """
 import socket, sys, threading
@@ -25,7 +25,8 @@ def serve(client):
             while what == b"s" and client.recv(65536): pass
             if what == b"s": open("ended", "w").close()
         except OSError: pass
-listener = socket.create_server((sys.argv[1], int(sys.argv[2])), family=socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET)
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+listener = socket.create_server((sys.argv[1], int(sys.argv[2])), family=family)
 print("listening", flush=True)
 while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 """
@@ -39,7 +40,7 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def server(sandbox: Sandbox, address: str = "127.0.0.1") -> AsyncIterator[int]:
+async def server(sandbox: Sandbox, address: str = "127.0.0.1") -> AsyncGenerator[int]:
     """Run a server inside: after "e" it echoes, after "f" it floods, after "s" it is silent. Gives its port."""
     port = free_port()
     up = asyncio.Event()
@@ -61,6 +62,13 @@ async def receive(pipe: Pipe, count: int) -> bytes:
         while len(data) < count and (part := await pipe.read()):
             data += part
     return data
+
+
+async def _write_on(pipe: Pipe) -> None:
+    async with asyncio.timeout(SECONDS):
+        while True:
+            await pipe.write(b"more")
+            await asyncio.sleep(0.01)
 
 
 class PipeContract(Opening):
@@ -105,9 +113,7 @@ class PipeContract(Opening):
             pipe = await sandbox.dial(port)
             await pipe.write(b"s")
             await pipe.close()
-            async with asyncio.timeout(SECONDS):
-                while "ended" not in [file.path for file in await sandbox.list()]:
-                    await asyncio.sleep(0.02)
+            await appears(sandbox, "ended")
 
     async def test_a_connection_whose_server_is_gone_ends(self, sandbox: Sandbox) -> None:
         async with server(sandbox) as port:
@@ -115,10 +121,7 @@ class PipeContract(Opening):
             await pipe.write(b"s")
         assert await receive(pipe, 1) == b""
         with pytest.raises(SandboxLost):
-            async with asyncio.timeout(SECONDS):
-                while True:
-                    await pipe.write(b"more")
-                    await asyncio.sleep(0.01)
+            await _write_on(pipe)
         await pipe.close()
 
     async def test_many_connections_stand_at_once(self, sandbox: Sandbox) -> None:
