@@ -16,6 +16,7 @@ from benchmarks import (
     policy,
     quotas,
     relay,
+    sandboxes,
     slow_readers,
     tokens,
     tool_calls,
@@ -37,6 +38,7 @@ MEASURES: dict[str, ModuleType] = {
     "parked": parked,
     "quotas": quotas,
     "relay": relay,
+    "sandboxes": sandboxes,
     "slow_readers": slow_readers,
 }
 

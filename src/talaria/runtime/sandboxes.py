@@ -223,9 +223,12 @@ class Sandboxes:
 def make_kind(settings: SandboxSettings, chosen: Chosen) -> Kind:
     """What all sandboxes of a deployment have in common."""
     from talaria.sandbox.agent_sandbox import AgentSandbox  # noqa: PLC0415 - loaded where there are sandboxes
+    from talaria.sandbox.egress import Allowed, EgressProxy  # noqa: PLC0415 - see above
+
+    proxy = EgressProxy(Allowed(settings.egress)) if settings.network == "egress" else None
 
     async def connect(link: Link) -> Connected:
-        sandbox = AgentSandbox(link)
+        sandbox = AgentSandbox(link, proxy and proxy.serve)
         await sandbox.open()
         return sandbox
 

@@ -28,7 +28,7 @@ def state() -> Iterator[Path]:
 
 @pytest.fixture
 async def launcher(state: Path) -> AsyncIterator[Bubblewrap]:
-    launcher = Bubblewrap(state, SOURCE, uids=UIDS)
+    launcher = Bubblewrap(state, agent=lambda: SOURCE, uids=UIDS)
     yield launcher
     for each in await launcher.found():
         await launcher.remove(each.name, workspace=True)
@@ -45,7 +45,7 @@ def left_over(state: Path) -> list[str]:
     ]
     mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line]
     folders = [str(path) for path in state.glob("*") if path.name != "lock"]
-    deployment = Bubblewrap(state, "").deployment
+    deployment = Bubblewrap(state).deployment
     parents = [path / PARENT for path in (Path("/sys/fs/cgroup"), *Path("/sys/fs/cgroup").glob("*"))]
     groups = [str(path) for parent in parents for path in parent.glob(f"{deployment}-*")]
     return mine + mounts + folders + groups

@@ -46,7 +46,7 @@ def become(uid: int) -> None:
 
 async def tried(state: Path) -> dict[str, object]:
     """What two sandboxes at once came to, and what they left."""
-    launcher = Bubblewrap(state, SOURCE, uids=UIDS)
+    launcher = Bubblewrap(state, agent=lambda: SOURCE, uids=UIDS)
     try:
         await launcher.check()
     except SandboxUnavailable as error:

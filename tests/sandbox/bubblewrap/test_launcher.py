@@ -90,8 +90,9 @@ async def test_a_sandbox_is_found_again_after_its_talaria_was_killed(launcher: B
         "from tests.sandbox.bubblewrap.plain_agent import SOURCE, sandbox, shell\n"
         "from talaria.sandbox.bubblewrap import Bubblewrap\n"
         "async def main():\n"
-        "    link = await Bubblewrap(pathlib.Path(sys.argv[1]), SOURCE, uids=range(*map(int, sys.argv[2:]))).launch("
-        "sandbox(session='s1'))\n"
+        "    uids = range(*map(int, sys.argv[2:]))\n"
+        "    launcher = Bubblewrap(pathlib.Path(sys.argv[1]), agent=lambda: SOURCE, uids=uids)\n"
+        "    link = await launcher.launch(sandbox(session='s1'))\n"
         "    await shell(link, 'touch file; sleep 300 >/dev/null 2>&1 & echo $! >/tmp/pid')\n"
         "    print('ready', flush=True)\n"
         "    await asyncio.sleep(300)\n"
@@ -126,7 +127,7 @@ async def test_a_cancelled_launch_leaves_nothing_that_runs(launcher: Bubblewrap,
 
 
 async def test_a_state_folder_may_have_a_path_of_any_length(state: Path) -> None:
-    launcher = Bubblewrap(state / ("long" * 50), SOURCE, uids=UIDS)
+    launcher = Bubblewrap(state / ("long" * 50), agent=lambda: SOURCE, uids=UIDS)
     link = await launcher.launch(sandbox("n" * 64))
     assert (await shell(link, "echo well")).output == "well\n"
     await link.close()
@@ -145,7 +146,7 @@ async def test_many_are_launched_at_once(launcher: Bubblewrap) -> None:
 
 
 async def test_a_start_that_fails_says_why(state: Path) -> None:
-    launcher = Bubblewrap(state, SOURCE, uids=UIDS)
+    launcher = Bubblewrap(state, agent=lambda: SOURCE, uids=UIDS)
     await (await launcher.launch(sandbox())).close()
     await launcher.remove("one", workspace=False)
     (state / "one/workspace").rename(state / "one/elsewhere")
@@ -184,7 +185,7 @@ async def test_started_by_root_each_has_a_uid_of_its_own_and_a_workspace_nobody_
 async def test_a_state_folder_that_others_cannot_enter_is_told(state: Path) -> None:
     state.parent.chmod(0o700)
     with pytest.raises(SandboxUnavailable, match=r"closed to other users.*sandbox\.state"):
-        await Bubblewrap(state, SOURCE).check()
+        await Bubblewrap(state, agent=lambda: SOURCE).check()
 
 
 async def test_a_machine_without_bubblewrap_is_told_what_to_install(
@@ -192,4 +193,4 @@ async def test_a_machine_without_bubblewrap_is_told_what_to_install(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxUnavailable, match=r"bubblewrap.*install"):
-        await Bubblewrap(state, SOURCE).check()
+        await Bubblewrap(state, agent=lambda: SOURCE).check()

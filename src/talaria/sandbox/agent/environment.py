@@ -12,6 +12,6 @@ def environment(workspace: str, egress: int) -> "dict[bytes, bytes]":
     if egress:
         proxy = b"http://127.0.0.1:%d" % egress
         for name in (b"HTTP_PROXY", b"HTTPS_PROXY", b"ALL_PROXY"):
-            found[name] = environment[name.lower()] = proxy
-        found[b"NO_PROXY"] = environment[b"no_proxy"] = b"localhost,127.0.0.1,::1"
+            found[name] = found[name.lower()] = proxy
+        found[b"NO_PROXY"] = found[b"no_proxy"] = b"localhost,127.0.0.1,::1"
     return found

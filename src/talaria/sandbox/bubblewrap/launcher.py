@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from talaria.core.errors import SandboxLost, SandboxUnavailable
+from talaria.sandbox.agent import source
 from talaria.sandbox.bubblewrap import control_groups, ending
 from talaria.sandbox.bubblewrap.descriptors import connected
 from talaria.sandbox.bubblewrap.link import SocketLink, linked
@@ -31,11 +32,13 @@ _WAITS = (0.0, *(0.01,) * 20, *(0.1,) * 50)
 class Bubblewrap:
     """Sandboxes by bubblewrap, each with a folder in `state`, which no other process may use meanwhile.
 
-    `agent` is the source of the program that runs inside. `root`: a folder shown as the system instead of this
-    machine's. `uids`: the host's uids to run as, if we are root; each sandbox has its own.
+    `root`: a folder shown as the system instead of this machine's. `uids`: the host's uids to run as, if we are root;
+    each sandbox has its own. `agent` returns the source of the program that runs inside.
     """
 
-    def __init__(self, state: Path, agent: str, *, root: Path | None = None, uids: range = UIDS) -> None:
+    def __init__(
+        self, state: Path, *, root: Path | None = None, uids: range = UIDS, agent: Callable[[], str] = source
+    ) -> None:
         """Nothing is touched yet."""
         self._state = StateFolder(state.absolute())
         self._agent = agent
@@ -52,13 +55,13 @@ class Bubblewrap:
         return "bubblewrap"
 
     async def check(self) -> None:
-        """Return if sandboxes can be launched here, within all their limits: one is started, which ends at once.
+        """Return if sandboxes can be launched here, within all their limits: one is started, and ends as nobody comes.
 
         Raises:
             SandboxUnavailable: they cannot; the message says what to install or allow.
         """
-        trial = Launch(name=_TRIAL, size=_TRIAL_SIZE, labels={}, options={})
-        await self._start(trial, "raise SystemExit(0)", to_its_end=True)
+        trial = Launch(name=_TRIAL, size=_TRIAL_SIZE, labels={}, options={"orphan": 0.1})
+        await self._start(trial, to_its_end=True)
         await self.remove(_TRIAL, workspace=True)
 
     async def launch(self, launch: Launch) -> Link:
@@ -67,7 +70,7 @@ class Bubblewrap:
         Raises:
             SandboxUnavailable: it cannot be started.
         """
-        await self._start(launch, self._agent)
+        await self._start(launch)
         return await self.attach(launch.name)
 
     async def attach(self, name: str) -> SocketLink:
@@ -112,11 +115,11 @@ class Bubblewrap:
         """Let go of the state folder. Sandboxes go on."""
         await asyncio.to_thread(self._state.release)
 
-    async def _start(self, launch: Launch, agent: str, *, to_its_end: bool = False) -> None:
+    async def _start(self, launch: Launch, *, to_its_end: bool = False) -> None:
         await self.remove(launch.name, workspace=False)
         try:
             async with self._choosing:
-                machine, record = await _to_its_end(lambda: self._prepare(launch))
+                machine, record, program = await _to_its_end(lambda: (*self._prepare(launch), self._agent()))
             what = Start(
                 folder=self._folder(launch.name),
                 record=record,
@@ -124,12 +127,14 @@ class Bubblewrap:
                 show=machine.show,
                 seccomp=machine.seccomp,
                 python=machine.python,
-                agent=agent,
+                agent=program,
                 options=launch.options,
             )
             await _to_its_end(lambda: self._begin(what, to_its_end=to_its_end))
-        except BaseException:
+        except (OSError, SandboxUnavailable, asyncio.CancelledError) as error:
             await self.remove(launch.name, workspace=to_its_end)
+            if isinstance(error, OSError):
+                raise SandboxUnavailable(f"bubblewrap cannot start a sandbox here: {error}") from error
             raise
 
     def _prepare(self, launch: Launch) -> tuple[Machine, Record]:
@@ -144,11 +149,8 @@ class Bubblewrap:
         name = f"{self.deployment}-{launch.name}"
         groups = control_groups.names(machine.groups, name)
         record = Record(labels=dict(launch.labels), uid=uid, groups=[str(group) for group in groups])
-        try:
-            folder.save(record)
-            control_groups.make(machine.groups, name, launch.size)
-        except OSError as error:
-            raise SandboxUnavailable(f"cannot make a sandbox: {error}") from error
+        folder.save(record)
+        control_groups.make(machine.groups, name, launch.size)
         return machine, record
 
     def _begin(self, what: Start, *, to_its_end: bool) -> None:

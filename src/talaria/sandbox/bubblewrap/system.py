@@ -9,12 +9,12 @@ from pathlib import Path
 from talaria.core.errors import SandboxUnavailable
 
 _PROGRAMS = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_OF_A_ROOT = (*_PROGRAMS, "etc", "opt", "var")
+_OF_A_ROOT = (*_PROGRAMS, "opt", "var")
 _SETTINGS = (
     "alternatives", "ca-certificates", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime",
     "matplotlibrc", "mime.types", "pki/ca-trust/extracted", "pki/tls/certs", "ssl/certs", "ssl/openssl.cnf",
 )  # fmt: skip
-"""Of this machine's /etc: what programs need and nobody keeps secret."""
+"""Of /etc: what programs need and nobody keeps secret."""
 _OLDEST = 9
 """Of Python 3: what the agent needs."""
 
@@ -33,14 +33,15 @@ def system(root: Path | None) -> list[str]:
     Raises:
         SandboxUnavailable: `root` is no system.
     """
-    if root is None:
-        settings = [["--ro-bind-try", f"/etc/{each}", f"/etc/{each}"] for each in _SETTINGS]
-        return [*_shown(Path("/"), _PROGRAMS), *(word for words in settings for word in words)]
-    if not (root / "usr/bin").is_dir():
+    if root is not None and not (root / "usr/bin").is_dir():
         raise SandboxUnavailable(
             f"{root} holds no system: make one with `talaria sandbox build`, or unset sandbox.root"
         )
-    return _shown(root, _OF_A_ROOT)
+    base = root or Path("/")
+    settings = (
+        ("--ro-bind", str(path), f"/etc/{each}") for each in _SETTINGS if (path := base / "etc" / each).exists()
+    )
+    return [*_shown(base, _OF_A_ROOT if root else _PROGRAMS), *(word for words in settings for word in words)]
 
 
 def python(root: Path | None) -> tuple[str, list[str]]:
