@@ -97,9 +97,8 @@ def _make(kind: Kind, settings: SandboxSettings, records: Records) -> Launcher:
         from talaria.sandbox.docker.launcher import DockerLauncher  # noqa: PLC0415 - only the kind in use is loaded
 
         return DockerLauncher(deployment=records.deployment, image=settings.image, runtime=settings.runtime)
-    from talaria.sandbox.agent import source  # noqa: PLC0415 - see above
     from talaria.sandbox.bubblewrap.launcher import Bubblewrap  # noqa: PLC0415 - see above
     from talaria.sandbox.image.recipe import default_root  # noqa: PLC0415 - see above
 
     root = Path(settings.root) if settings.root else default_root()
-    return Bubblewrap(records.folder / "sandboxes", source(), root=root)
+    return Bubblewrap(records.folder / "sandboxes", root=root)
