@@ -146,3 +146,29 @@ async def test_one_that_a_preview_holds_is_only_one_that_runs(open_folder: Path)
         await results(here)
         async with here.parts.sandboxes.hold(MINE) as sandbox:
             assert (await sandbox.exec(Command(argv=["true"]))).exit_code == 0
+
+
+async def test_only_the_hosts_on_the_list_can_be_reached(open_folder: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhost")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    get = "import urllib.request as r,sys; print(r.urlopen(sys.argv[1]).read().decode())"
+    sandbox = {"network": "egress", "egress": [f"127.0.0.2:{port}", f"127.0.0.1:{port}"]}
+    async with server, a_world(open_folder, sandbox=sandbox) as here:
+        door = here.parts.sandboxes.door(MINE)
+        assert door is not None
+
+        async def fetch(url: str) -> tuple[int, str]:
+            env = {"no_proxy": "", "NO_PROXY": ""}
+            exited = await door.exec(Command(argv=["python3", "-c", get, url], env=env, timeout=30))
+            return exited.exit_code, exited.head.decode()
+
+        assert await fetch(f"http://127.0.0.1:{port}/") == (0, "host\n")
+        code, said = await fetch(f"http://127.0.0.3:{port}/")
+        assert code == 1
+        assert "403" in said

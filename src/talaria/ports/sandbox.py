@@ -31,8 +31,8 @@ class Exited:
     """How a command ended. `exit_code` is 128 + n after signal n, as a shell has it.
 
     `reason`: "exited" by itself; "timeout"; "disk": ended because the workspace is over its limit; "memory": the
-    kernel ended it. `dropped` bytes of output lie between `head` and `tail`. `note`: what the model must be told besides,
-    such as that the sandbox is not the one it knew.
+    kernel ended it. `dropped` bytes of output lie between `head` and `tail`. `note`: what the model must be
+    told besides, such as that the sandbox is not the one it knew.
     """
 
     exit_code: int

@@ -19,8 +19,9 @@ from talaria.runtime.sandbox_state import lasting_state, remove_state, temporary
 from talaria.runtime.settings import SandboxSettings, Settings
 from talaria.sandbox.door import Door
 from talaria.sandbox.launcher import Link, Size
+from talaria.sandbox.limits import Limits
 from talaria.sandbox.place import Connected, Place
-from talaria.sandbox.pool import EVERY, Limits, Pool
+from talaria.sandbox.pool import EVERY, Pool
 from talaria.sandbox.starting import Kind
 from talaria.telemetry.metrics import Metrics
 
@@ -222,9 +223,12 @@ class Sandboxes:
 def make_kind(settings: SandboxSettings, chosen: Chosen) -> Kind:
     """What all sandboxes of a deployment have in common."""
     from talaria.sandbox.agent_sandbox import AgentSandbox  # noqa: PLC0415 - loaded where there are sandboxes
+    from talaria.sandbox.egress import Allowed, EgressProxy  # noqa: PLC0415 - see above
+
+    proxy = EgressProxy(Allowed(settings.egress)) if settings.network == "egress" else None
 
     async def connect(link: Link) -> Connected:
-        sandbox = AgentSandbox(link)
+        sandbox = AgentSandbox(link, proxy and proxy.serve)
         await sandbox.open()
         return sandbox
 
