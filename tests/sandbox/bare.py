@@ -10,7 +10,6 @@ from pathlib import Path
 from talaria.sandbox.agent import source
 from talaria.sandbox.agent_sandbox import AgentSandbox
 
-
 _SOURCE = source()
 
 

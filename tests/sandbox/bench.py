@@ -12,7 +12,8 @@ from talaria.core.ids import SessionKey
 from talaria.ports.sandbox import Command
 from talaria.sandbox.door import Door
 from talaria.sandbox.launcher import Link, Size
-from talaria.sandbox.pool import Limits, Pool
+from talaria.sandbox.limits import Limits
+from talaria.sandbox.pool import Pool
 from talaria.sandbox.records import Records
 from talaria.sandbox.starting import Kind
 from talaria.testing.clock import FakeClock

@@ -21,8 +21,8 @@ STEPS = st.one_of(
     st.tuples(st.just("kill"), st.integers(0, 9)),
     st.tuples(st.just("delete"), SESSIONS),
     st.tuples(st.just("pass"), st.sampled_from([1.0, PATIENCE, IDLE, KEEP])),
-    st.tuples(st.just("break"), st.booleans()),
-    st.tuples(st.just("stick"), st.booleans()),
+    st.tuples(st.just("break"), st.sampled_from(["", "it is broken"])),
+    st.tuples(st.just("stick"), st.sampled_from(["", "it is stuck"])),
     st.tuples(st.just("run"), st.integers(0, 3)),
 )
 
@@ -35,31 +35,39 @@ class Play:
     calls: list[asyncio.Task[str]] = field(default_factory=list[asyncio.Task[str]])
 
     async def step(self, name: str, with_: object) -> None:
-        bench, launcher = self.bench, self.bench.launcher
         match name, with_:
-            case "call" | "long call", (str() as session, str() as tenant):
-                word = "box" if name == "call" else "wait"
-                self.calls.append(asyncio.create_task(bench.run(session, word, tenant)))
-            case "let go", int() as n if bench.boxes:
-                bench.boxes[n % len(bench.boxes)].let_go.set()
-            case "cancel", int() as n if self.calls:
-                self.calls[n % len(self.calls)].cancel()
-            case "kill", int() as n if launcher.running:
-                launcher.kill(launcher.running[n % len(launcher.running)].name)
-            case "delete", (str() as session, str() as tenant):
-                bench.pool.forget(key(session, tenant))
+            case "call" | "long call" | "delete", (str() as session, str() as tenant):
+                self._on_session(name, session, tenant)
+            case _, int() as n:
+                await self._on_one(name, n)
             case "pass", float() as seconds:
-                bench.clock.move(seconds)
+                self.bench.clock.move(seconds)
                 await self._sweep()
-            case "break", bool() as on:
-                launcher.broken = "it is broken" if on else ""
-            case "stick", bool() as on:
-                launcher.stuck = on
-            case "run", int() as n:
-                for _ in range(n):
-                    await asyncio.sleep(0)
+            case "break", str() as why:
+                self.bench.launcher.broken = why
+            case _, str() as why:
+                self.bench.launcher.stuck = bool(why)
             case _:
-                pass
+                raise AssertionError(name)
+
+    def _on_session(self, name: str, session: str, tenant: str) -> None:
+        if name == "delete":
+            self.bench.pool.forget(key(session, tenant))
+        else:
+            word = "box" if name == "call" else "wait"
+            self.calls.append(asyncio.create_task(self.bench.run(session, word, tenant)))
+
+    async def _on_one(self, name: str, n: int) -> None:
+        running, boxes = self.bench.launcher.running, self.bench.boxes
+        if name == "let go" and boxes:
+            boxes[n % len(boxes)].let_go.set()
+        elif name == "cancel" and self.calls:
+            self.calls[n % len(self.calls)].cancel()
+        elif name == "kill" and running:
+            self.bench.launcher.kill(running[n % len(running)].name)
+        elif name == "run":
+            for _ in range(n):
+                await asyncio.sleep(0)
 
     async def _sweep(self) -> None:
         try:
@@ -93,7 +101,7 @@ async def _play(steps: list[tuple[str, object]], size: int, spares: int) -> None
                 await play.step(name, with_)
                 assert bench.pool.running <= size
                 assert not bench.launcher.evicted_in_use
-            if not any(step == ("stick", True) for step in steps):
+            if not any(name == "stick" for name, _ in steps):
                 assert bench.launcher.most <= size
             if not spares:
                 await play.end()

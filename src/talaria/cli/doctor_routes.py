@@ -1,4 +1,4 @@
-"""`talaria doctor`: every configured model is asked for real, and how each did is shown as a table."""
+"""`talaria doctor`: every configured model is asked and a sandbox is started for real; it is shown how each did."""
 
 import argparse
 import asyncio
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from talaria.cli.recorded import settings_of
 from talaria.core.text import printable
 from talaria.models.trial import Trial
+from talaria.runtime.sandbox_trial import try_sandbox
 from talaria.runtime.trials import try_models
 
 HEAD = ("route", "model", "auth", "stream", "tool call", "thinking", "first token")
@@ -19,13 +20,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_routes(options: argparse.Namespace) -> int:
-    """Try the models and print how they did; return 1 if anything failed."""
-    trials = asyncio.run(try_models(settings_of(options), options.model))
+    """Try the models and the sandbox, and print how they did; return 1 if anything failed."""
+    settings = settings_of(options)
+    trials = asyncio.run(try_models(settings, options.model))
     print("\n".join(_table([HEAD, *map(_row, trials)])))
     for trial in trials:
         for note in dict.fromkeys(trial.notes):
             print(f"- {trial.model if trial.model != '?' else repr(trial.route)}: {printable(note)}")
-    has_failed = any(trial.has_failed for trial in trials)
+    sandbox = asyncio.run(try_sandbox(settings))
+    print(f"\nsandbox: {printable(sandbox.words)}")
+    is_wanted = settings.sandbox.kind != "auto"
+    has_failed = any(trial.has_failed for trial in trials) or (sandbox.has_failed and is_wanted)
     print("\nSomething failed; see above." if has_failed else "\nAll is well.")
     return FAILED if has_failed else 0
 

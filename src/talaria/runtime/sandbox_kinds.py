@@ -44,7 +44,7 @@ async def choose(settings: SandboxSettings, state: Path) -> Chosen:
         SandboxUnavailable: none does; the message says what to install or allow.
     """
     refusals: list[str] = []
-    for kind in _kinds(settings, state):
+    for kind in await asyncio.to_thread(_kinds, settings, state):
         try:
             launcher, records = await open_kind(kind, settings, state)
         except SandboxUnavailable as error:
@@ -81,7 +81,7 @@ async def open_kind(kind: Kind, settings: SandboxSettings, state: Path) -> tuple
     records = await Records.open(state / kind)
     launcher = None
     try:
-        launcher = await _make(kind, settings, records)
+        launcher = await asyncio.to_thread(_make, kind, settings, records)
         await launcher.check()
     except BaseException:
         if launcher is not None:
@@ -91,7 +91,8 @@ async def open_kind(kind: Kind, settings: SandboxSettings, state: Path) -> tuple
     return launcher, records
 
 
-async def _make(kind: Kind, settings: SandboxSettings, records: Records) -> Launcher:
+def _make(kind: Kind, settings: SandboxSettings, records: Records) -> Launcher:
+    """Blocks: what speaks to Docker takes a while to import."""
     if kind == "docker":
         from talaria.sandbox.docker.launcher import DockerLauncher  # noqa: PLC0415 - only the kind in use is loaded
 
@@ -100,6 +101,5 @@ async def _make(kind: Kind, settings: SandboxSettings, records: Records) -> Laun
     from talaria.sandbox.bubblewrap.launcher import Bubblewrap  # noqa: PLC0415 - see above
     from talaria.sandbox.image.recipe import default_root  # noqa: PLC0415 - see above
 
-    root = Path(settings.root) if settings.root else await asyncio.to_thread(default_root)
-    agent = await asyncio.to_thread(source)
-    return Bubblewrap(records.folder / "sandboxes", agent, root=root)
+    root = Path(settings.root) if settings.root else default_root()
+    return Bubblewrap(records.folder / "sandboxes", source(), root=root)

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -19,8 +19,9 @@ from talaria.runtime.sandbox_state import lasting_state, remove_state, temporary
 from talaria.runtime.settings import SandboxSettings, Settings
 from talaria.sandbox.door import Door
 from talaria.sandbox.launcher import Link, Size
+from talaria.sandbox.limits import Limits
 from talaria.sandbox.place import Connected, Place
-from talaria.sandbox.pool import EVERY, Limits, Pool
+from talaria.sandbox.pool import EVERY, Pool
 from talaria.sandbox.starting import Kind
 from talaria.telemetry.metrics import Metrics
 
@@ -39,8 +40,7 @@ NEITHER = (
 _log = structlog.get_logger("talaria.sandbox")
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """What is known of sandboxes before any is needed. `state`: where they are found again; None: they need not be."""
 
     settings: SandboxSettings

@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from talaria.core.errors import NotFound, SandboxLost, TalariaError
 from talaria.core.ids import SessionKey
 from talaria.ports.sandbox import Command, Exited, FileInfo, Pipe, Sandbox
+from talaria.sandbox.limits import Counters
 from talaria.sandbox.place import Place
-from talaria.sandbox.pool import Counters
 
 ENDED = (
     "the sandbox ended while this ran: what ran in it and the files in /tmp are gone, and it is not known what the "

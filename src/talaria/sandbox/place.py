@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Protocol
 
+from talaria.core.ids import SessionKey
 from talaria.ports.sandbox import Sandbox
 
 
@@ -55,3 +56,8 @@ class Place:
         """What must be told, once."""
         note, self.note = self.note, ""
         return note
+
+
+def path_of(session: SessionKey) -> str:
+    """The session that a sandbox is of: turns without memory share it."""
+    return SessionKey(session.tenant, session.user, session.assistant, session.session).path

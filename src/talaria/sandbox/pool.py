@@ -8,15 +8,15 @@ for a place while holding room that others wait for: who holds room gives it bac
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from talaria.core.errors import SandboxLost, SandboxUnavailable
 from talaria.core.ids import SessionKey
 from talaria.ports.clock import Clock
-from talaria.sandbox.place import Connected, Place
+from talaria.sandbox.limits import Counters, Limits
+from talaria.sandbox.place import Connected, Place, path_of
 from talaria.sandbox.records import Records
 from talaria.sandbox.room import Room
 from talaria.sandbox.starting import Kind, Starter
@@ -29,32 +29,6 @@ NOBODY = ""
 """Who has the room of spares."""
 
 _log = structlog.get_logger("talaria.sandbox")
-
-
-class Counters(Protocol):
-    """Where it is counted what happens."""
-
-    def count(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Something happened."""
-        ...
-
-    def observe(self, name: str, seconds: float, **labels: str) -> None:
-        """Something took so long."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How many sandboxes run at once, after how many seconds they end and their workspaces go, how many are spare.
-
-    `is_lasting`: whether sandboxes and workspaces outlive the pool.
-    """
-
-    size: int
-    idle: float
-    keep: float
-    spares: int = 0
-    is_lasting: bool = True
 
 
 class Pool:
@@ -81,7 +55,7 @@ class Pool:
 
     def is_running(self, session: SessionKey) -> bool:
         """Whether this session has a sandbox that runs."""
-        place = self._places.get(_path(session))
+        place = self._places.get(path_of(session))
         return place is not None and place.runs
 
     async def open(self, is_alive: Callable[[str], Awaitable[bool]]) -> None:
@@ -116,7 +90,7 @@ class Pool:
             SandboxUnavailable: it cannot be started now.
             SandboxLost: the session was deleted meanwhile.
         """
-        place = self._places.setdefault(_path(session), Place(_path(session), session.tenant))
+        place = self._places.setdefault(path_of(session), Place(path_of(session), session.tenant))
         place.users += 1
         try:
             await self._until_ready(place)
@@ -211,7 +185,7 @@ class Pool:
 
         What the returned task cannot remove is removed later.
         """
-        place = self._places.pop(_path(session), None)
+        place = self._places.pop(path_of(session), None)
         if place is None:
             return None
         place.is_forgotten = True
@@ -294,8 +268,3 @@ class Pool:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # who waits for it raises it; perhaps nobody does any more
-
-
-def _path(session: SessionKey) -> str:
-    """The session that a sandbox is of: turns without memory share it."""
-    return SessionKey(session.tenant, session.user, session.assistant, session.session).path
