@@ -24,6 +24,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "runtime/engine.py": Boundary(2, "a session's owner: the others go on; a listener: it begins again"),
     "runtime/runtime.py": Boundary(1, "opening failed: what is open already is closed, then it is raised again"),
     "runtime/owner.py": Boundary(1, "a run: it ends with an id that the log explains"),
+    "tools/builtin/pdf_text.py": Boundary(1, "a PDF made to break its reader: a process of its own says so and ends"),
     "server/app.py": Boundary(1, "the lifespan's start: the server is told, then it is raised again"),
     "server/endpoint.py": Boundary(1, "a request: it is answered with an id that the log explains"),
     "server/event_stream.py": Boundary(1, "a stream that has begun: it ends with an error event"),

@@ -3,7 +3,7 @@
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ import struct, zlib
 def chunk(kind, body): return struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
 rows = (b'\\0' + b'\\xff\\0\\0' * 4) * 4
 head = chunk(b'IHDR', struct.pack('>IIBBBBB', 4, 4, 8, 2, 0, 0, 0))
-open('chart.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n' + head + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+body = chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b'')
+open('chart.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n' + head + body)
 E"""
 
 
@@ -50,7 +51,7 @@ def results(events: list[Any]) -> list[str]:
     return [each.result for event in events for each in event.tool_results or ()]
 
 
-NOBODY = {"requiredTools": []}
+NOBODY: dict[str, list[str]] = {"requiredTools": []}
 
 
 async def test_what_changes_files_or_runs_code_is_asked_for(folder: Path) -> None:
@@ -74,19 +75,18 @@ async def test_what_changes_files_or_runs_code_is_asked_for(folder: Path) -> Non
 
 
 async def test_a_picture_that_was_drawn_is_seen_and_handed_over(folder: Path) -> None:
-    async with a_world(
-        folder,
+    model = ScriptedModel(
         Call("Bash", {"command": DRAW}),
         Call("Read", {"file_path": "chart.png"}),
         Call("ExportArtifact", {"file_path": "chart.png", "name": "图表.png"}),
         Say("Here it is."),
-        approval=NOBODY,
-    ) as here:
+    )
+    async with a_world(folder, model=model, approval=NOBODY) as here:
         events = await here.ask()
         assert events[-1].type == "finish"
         (artifact,) = [event for event in events if event.type == "artifact"]
         assert artifact.name == "图表.png"
-        seen = here.model.requests[-1].prompt.messages
+        seen = model.requests[-1].prompt.messages
         pictures = [image for message in seen if isinstance(message, ToolMessage) for image in message.images]
         assert [image.media_type for image in pictures] == ["image/png"]
         assert "as artifact art" in results(events)[-1]
@@ -102,14 +102,16 @@ def started(request: ModelRequest) -> str:
 
 async def test_a_server_started_in_one_turn_is_found_in_the_next_one(folder: Path) -> None:
     server = Call("Bash", {"command": "while true; do echo tick; sleep 0.1; done", "run_in_background": True})
-    steps = [
+    steps: list[Callable[[ModelRequest], Call | Say]] = [
         lambda request: server,
         lambda request: Say("Started."),
         lambda request: Call("BashOutput", {"id": started(request)}),
         lambda request: Call("KillBash", {"id": started(request)}),
         lambda request: Say("Ended."),
     ]
-    model = ScriptedModel(script=lambda request: steps.pop(0)(request))
+    model = ScriptedModel(
+        script=lambda request: steps.pop(0)(request)  # noqa: PLW0108 - the first of those that are left then
+    )
     async with a_world(folder, model=model, approval=NOBODY) as here:
         await here.ask()
         told, ended = results(await here.ask())
@@ -129,9 +131,10 @@ async def test_output_is_streamed_while_a_command_runs(folder: Path) -> None:
 
 
 async def test_without_sandboxes_there_are_no_such_tools(folder: Path) -> None:
-    async with a_world(folder, Say("Hello"), sandbox={"kind": "none"}) as here:
+    model = ScriptedModel(Say("Hello"))
+    async with a_world(folder, model=model, sandbox={"kind": "none"}) as here:
         await here.ask()
-        assert here.model.requests[0].prompt.tools == ()
+        assert model.requests[0].prompt.tools == ()
 
 
 async def test_a_tool_of_ones_own_stands_before_a_built_in_one_of_its_name(folder: Path) -> None:
@@ -140,9 +143,10 @@ async def test_a_tool_of_ones_own_stands_before_a_built_in_one_of_its_name(folde
         """Read a page of the book."""
         return f"page {page}"
 
-    async with a_world(folder, Call("read", {"page": 3}), Say("Read"), tools=[read]) as here:
+    model = ScriptedModel(Call("read", {"page": 3}), Say("Read"))
+    async with a_world(folder, model=model, tools=[read]) as here:
         assert results(await here.ask(session_id=SESSION)) == ["page 3"]
-        names = [spec.name for spec in here.model.requests[0].prompt.tools]
+        names = [spec.name for spec in model.requests[0].prompt.tools]
         assert "read" in names
         assert "Write" in names
         assert "Read" not in names
