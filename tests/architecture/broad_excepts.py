@@ -35,6 +35,7 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "sandbox/records.py": Boundary(1, "opening failed: the lock is given back, then it is raised again"),
     "sandbox/room.py": Boundary(1, "waiting ended: room that came meanwhile is given back, then it is raised again"),
     "sandbox/starting.py": Boundary(2, "a start failed: what is left of it is removed, then it is raised again"),
+    "tools/builtin/pdf_text.py": Boundary(1, "a PDF made to break its reader: a process of its own says so and ends"),
     "server/app.py": Boundary(1, "the lifespan's start: the server is told, then it is raised again"),
     "server/endpoint.py": Boundary(1, "a request: it is answered with an id that the log explains"),
     "server/event_stream.py": Boundary(1, "a stream that has begun: it ends with an error event"),

@@ -46,7 +46,7 @@ RULES = [{"deny": "refund", "roles": ["guest"]}, {"ask": "refund"}, {"ask": "re*
     ],
 )
 def test_it_says_which_rules_there_are_and_who_decides(config: dict[str, Any], policy: str, approvals: str) -> None:
-    settings = read_settings(config, {})
+    settings = read_settings({"sandbox": {"kind": "none"}} | config, {})
     catalog, metrics, store = load_catalog(settings, [], [refund]), Metrics(), MemoryStore()
     sandboxes = Sandboxes(Site.of(settings), FakeClock(), metrics, store.journal)
     lines = {line.name: line for line in overview(settings, catalog, sandboxes, "http://x")}

@@ -40,6 +40,7 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
     route = {"prefix": "gpt", "baseUrl": "http://me:hidden-too@127.0.0.1:9/v1", "apiKey": "sk-hidden-hidden"}
     told = {"on": ["finish"], "url": "https://u:hidden-too@chat.example/hidden", "secret": "hidden"}
     config = {"models": [route], "plugins": ["shop"], "store": {"url": "memory://"}, "notify": [told]}
+    config |= {"sandbox": {"kind": "none"}}
     with talaria(tmp_path, config) as server:
         url = server.url()
     said = dict(line.strip().split(maxsplit=1) for line in server.errors.splitlines())

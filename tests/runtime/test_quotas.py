@@ -304,7 +304,7 @@ async def test_requests_that_had_not_begun_before_a_restart_count(sqlite: str) -
 )
 def test_what_can_match_nothing_is_an_error_at_the_start(quotas: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Runtime({"store": {"url": "memory://"}, "quotas": quotas}, tools=Shop().tools)
+        Runtime({"sandbox": {"kind": "none"}, "quotas": quotas}, tools=Shop().tools)
     assert caught.value.message.startswith(message)
 
 

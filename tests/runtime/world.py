@@ -133,10 +133,10 @@ async def world(
     store: str = "memory://",
     **config: Any,
 ) -> AsyncGenerator[World]:
-    """Open a runtime; `config` has the sections of talaria.yaml."""
+    """Open a runtime; `config` has the sections of talaria.yaml. Without one that says so, there are no sandboxes."""
     model = model or ScriptedModel()
     clock = clock or FakeClock()
-    settings = {"store": {"url": store}} | config
+    settings = {"store": {"url": store}, "sandbox": {"kind": "none"}} | config
     async with Runtime(settings, model=model, clock=clock, tools=tools, stages=stages, agents=agents) as runtime:
         yield World(runtime, model, clock)
 

@@ -37,8 +37,11 @@ async def serving(
     clock: Clock | None = None,
     **config: Any,
 ) -> AsyncGenerator[Served]:
-    """Open a runtime with a scripted model and serve it; `config` has the sections of talaria.yaml."""
-    settings = {"store": {"url": "memory://"}} | config
+    """Open a runtime with a scripted model and serve it; `config` has the sections of talaria.yaml.
+
+    Without one that says so, there are no sandboxes.
+    """
+    settings = {"store": {"url": "memory://"}, "sandbox": {"kind": "none"}} | config
     async with Runtime(settings, model=model, tools=tools, agents=agents, clock=clock or FakeClock()) as runtime:
         app = make_app(runtime)
         yield Served(Client(app), app, runtime, model if isinstance(model, ScriptedModel) else ScriptedModel())

@@ -8,18 +8,17 @@ def png(width: int = 2, height: int = 2) -> bytes:
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    rows = b"".join(b"\0" + b"\xff\0\0" * width for _ in range(height))
+    rows = b"".join(b"\0\xff\0\0" * width for _ in range(height))
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
     return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 GIF = (
     b"GIF89a\x03\x00\x02\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff"
-    + b",\x00\x00\x00\x00\x03\x00\x02\x00\x00\x02\x03D\x02\x05\x00;"
+    b",\x00\x00\x00\x00\x03\x00\x02\x00\x00\x02\x03D\x02\x05\x00;"
 )
 JPEG = (
-    b"\xff\xd8\xff\xe0\x00\x04\x00\x00\xff\xc0\x00\x0b\x08\x00\x05\x00\x07\x01\x01\x11\x00"
-    + b"\xff\xda\x00\x02\x00\xff\xd9"
+    b"\xff\xd8\xff\xe0\x00\x04\x00\x00\xff\xc0\x00\x0b\x08\x00\x05\x00\x07\x01\x01\x11\x00\xff\xda\x00\x02\x00\xff\xd9"
 )
 
 WEBP = b"RIFF" + struct.pack("<I", 22) + b"WEBPVP8X" + struct.pack("<I", 10) + b"\0" * 4 + b"\x08\0\0\x05\0\0"

@@ -9,7 +9,7 @@ from typing import Any
 from talaria.core.errors import InvalidRequest, TalariaError
 from talaria.core.redaction import Redactor
 from talaria.ports.sandbox import Command, Exited, Sandbox
-from talaria.tools.builtin.output import LiveOutput, output_text, plain
+from talaria.tools.builtin.output import LiveOutput, noted, output_text, plain
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool
 from talaria.tools.nearest import listed
@@ -63,6 +63,7 @@ class Job:
     def _end(self, exited: Exited) -> None:
         if exited.dropped or exited.tail:
             self._new.append(output_text(b"", exited.dropped, exited.tail))
+        self._new.append(noted(exited))
         ended = {"timeout": f"ended after {LONGEST:g} s, the longest that one may run"}
         ended |= {"disk": "ended: /workspace is full", "memory": "ended: out of memory"}
         self._state = ended.get(exited.reason, f"ended with exit code {exited.exit_code}")

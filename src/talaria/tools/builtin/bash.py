@@ -6,7 +6,7 @@ from typing import Any
 
 from talaria.ports.sandbox import Command, Exited
 from talaria.tools.builtin.background import Background
-from talaria.tools.builtin.output import LiveOutput, output_text
+from talaria.tools.builtin.output import LiveOutput, noted, output_text
 from talaria.tools.builtin.places import sandbox_of
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool
@@ -46,7 +46,7 @@ class Bash:
         exited = await sandbox.exec(wanted, LiveOutput(ctx.output))
         took = asyncio.get_running_loop().time() - began
         said = output_text(exited.head, exited.dropped, exited.tail).rstrip("\n")
-        return f"{said or '(no output)'}\n\n[{ending(exited, took, seconds)}]"
+        return f"{said or '(no output)'}\n\n[{ending(exited, took, seconds)}]{noted(exited)}"
 
 
 def ending(exited: Exited, took: float, limit: float) -> str:

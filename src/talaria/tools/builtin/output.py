@@ -4,6 +4,8 @@ import codecs
 import re
 from collections.abc import Callable
 
+from talaria.ports.sandbox import Exited
+
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, the cursor
     r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links
@@ -44,6 +46,11 @@ def output_text(head: bytes, dropped: int = 0, tail: bytes = b"") -> str:
         return plain(decode(head + tail, True))
     left_out = f"\n[… {dropped} bytes of output left out …]\n"
     return plain(decode(head)) + left_out + plain(_from_character(tail).decode("utf-8", "replace"))
+
+
+def noted(exited: Exited) -> str:
+    """Return what else is to be known of the sandbox: that it is a new one, and what was lost with the old."""
+    return f"\n[{exited.note}]" if exited.note else ""
 
 
 def plain(text: str) -> str:

@@ -9,6 +9,7 @@ import msgspec
 
 from talaria.core.errors import InvalidRequest
 from talaria.ports.sandbox import Command
+from talaria.tools.builtin.output import noted
 from talaria.tools.builtin.places import sandbox_of
 from talaria.tools.context import ToolContext
 from talaria.tools.declaration import Tool
@@ -59,10 +60,10 @@ async def _search(ctx: ToolContext, asked: dict[str, Any], nothing: str) -> str:
         )
     found = _read(exited.head)
     if found.error:
-        raise InvalidRequest(found.error)
+        raise InvalidRequest(f"{found.error}{noted(exited)}")
     rest = found.all - len(found.lines)
-    note = f"\n[{rest} more; look for something narrower to see them]" if rest > 0 else ""
-    return "\n".join(found.lines) + note if found.lines else f"[{nothing}]"
+    more = f"\n[{rest} more; look for something narrower to see them]" if rest > 0 else ""
+    return ("\n".join(found.lines) + more if found.lines else f"[{nothing}]") + noted(exited)
 
 
 class _Found(msgspec.Struct):
