@@ -123,7 +123,7 @@ class Files:
             _log.info("files_expired", files=len(rows))
         if (now := self._clock.now()) >= self._tidied + TIDY * 1000:
             self._tidied = now
-            if gone := await self._bytes.sweep(ORPHAN, self._is_known):
+            if gone := await self._bytes.sweep(ORPHAN, self.is_known):
                 _log.info("orphaned_bytes_removed", files=gone)
 
     async def check(self) -> None:
@@ -138,15 +138,16 @@ class Files:
         """Close what holds the bytes."""
         await self._bytes.close()
 
+    async def is_known(self, key: str) -> bool:
+        """Whether there is a file whose bytes are under this key."""
+        return await self._index.get(ARTIFACT, key) is not None
+
     async def _remove(self, rows: list[Put]) -> None:
         """Bytes first: after a crash in between, the row still leads here."""
         for row in rows:
             await self._bytes.delete(row.key)
         if rows:
             await self._index.put([Drop(ARTIFACT, row.key) for row in rows])
-
-    async def _is_known(self, key: str) -> bool:
-        return await self._index.get(ARTIFACT, key) is not None
 
 
 class _Watched:
