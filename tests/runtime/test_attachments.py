@@ -42,7 +42,7 @@ async def parts(here: World, **fields: Any) -> tuple[Any, ...]:
     run_id = await here.send(**fields)
     assert end_of(await here.events(run_id)) == ("finish", "stop")
     await here.idle()
-    return (await message(here)).parts[1:]
+    return tuple[Any, ...]((await message(here)).parts[1:])
 
 
 async def message(here: World) -> UserMessage:
@@ -132,6 +132,7 @@ async def test_a_file_that_expires_while_its_turn_waits_is_told_in_words(tmp_pat
         await here.events(second)
         await here.idle()
         (part,) = (await message(here)).parts[1:]
+        assert isinstance(part, File)
         assert part == File("a.txt", text=part.text, blob=file.id)
         assert "has expired" in part.text
 
@@ -197,7 +198,7 @@ async def test_a_session_that_retention_removes_takes_its_files_along(tmp_path: 
 async def test_an_idempotent_request_is_answered_after_its_file_has_expired(tmp_path: Path) -> None:
     async with world(says(), **settings(tmp_path, ttl=100)) as here:
         file = await keep(here, b"a", "a.txt")
-        fields = {"attachments": attached(file), "idempotency_key": "once"}
+        fields: dict[str, Any] = {"attachments": attached(file), "idempotency_key": "once"}
         first = await here.send(**fields)
         await here.events(first)
         await here.idle()

@@ -45,6 +45,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
         [
             "agent",
             "assistantId",
+            "attachments",
             "bypassApproval",
             "history",
             "idempotencyKey",
