@@ -159,11 +159,13 @@ async def test_files_are_taken_at_once(served: Served) -> None:
 async def test_another_user_has_no_such_file(served: Served) -> None:
     said = (await upload(served.client, b"a", query="?userId=ann")).json
     missing = await served.client.get("/ai-api/download/art_0")
-    for query in ("", "?userId=bob"):
-        for headers in ({}, {"range": "bytes=0-"}, {"if-none-match": "*"}):
-            answer = await served.client.get(f"{said['url']}{query}", headers=headers)
-            assert (answer.status, answer.body, answer.headers) == (404, missing.body, missing.headers)
+    for headers in ({}, {"range": "bytes=0-"}, {"if-none-match": "*"}):
+        answer = await served.client.get(f"{said['url']}?userId=bob", headers=headers)
+        assert (answer.status, answer.body, answer.headers) == (404, missing.body, missing.headers)
+    body = {"query": "Look", "attachments": [{"artifactId": said["artifactId"]}]}
+    assert (await served.client.post("/ai-api/chat/stream?userId=bob", body)).status == 422
     assert (await served.client.get(f"{said['url']}?userId=ann")).body == b"a"
+    assert (await served.client.get(said["url"])).body == b"a"  # without a login, a link is enough
 
 
 async def test_bytes_that_are_gone_are_not_found(served: Served, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ async def test_every_problem_it_promises_has_a_status_of_the_table(document: Any
         for status, response in operation["responses"].items()
         if "application/problem+json" in response.get("content", {})
     }
-    assert promised <= {*STATUS.values(), 400, 408, 413, 415}
+    assert promised <= {*STATUS.values(), 400, 408, 413, 415, 416}
 
 
 async def test_it_shows_what_a_client_may_send(document: Any) -> None:
@@ -45,6 +45,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
         [
             "agent",
             "assistantId",
+            "attachments",
             "bypassApproval",
             "history",
             "idempotencyKey",

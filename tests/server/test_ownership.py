@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ from talaria.server.endpoints import ENDPOINTS
 from talaria.testing.scripted_model import Call, Say, ScriptedModel
 from tests.server.client import Reply
 from tests.server.serving import Served, Shop, serving
+from tests.server.uploads import upload
 
 SECRET = "marzipan"
 OWNER = "key-of-alice"
@@ -34,19 +36,22 @@ class Owned(NamedTuple):
     run: str
     parked: str
     question: str
+    artifact: str
 
     async def ask(self, key: str, method: str, path: str, body: dict[str, str] | None = None) -> Reply:
-        path = path.format(runId=self.run, sessionId="s", token=self.question, port=8000)
+        path = path.format(
+            runId=self.run, sessionId="s", token=self.question, port=8000, artifactId=self.artifact
+        )
         if body is not None:
             body = {name: value.format(parked=self.parked, question=self.question) for name, value in body.items()}
         return await self.served.client.request(method, path, json=body, headers={"authorization": f"Bearer {key}"})
 
 
 @asynccontextmanager
-async def owned() -> AsyncGenerator[Owned]:
+async def owned(folder: Path) -> AsyncGenerator[Owned]:
     steps = [Say(f"The word is {SECRET}."), Call("refund", {"order_id": SECRET, "amount": 1})]
     model = ScriptedModel(script=lambda _: steps.pop(0) if steps else Say("Hello to you."))
-    async with serving(model, tools=Shop().tools(), auth=AUTH) as served:
+    async with serving(model, tools=Shop().tools(), auth=AUTH, artifacts={"url": f"file:{folder}"}) as served:
         headers = {"authorization": f"Bearer {OWNER}"}
         body = {"query": f"Remember {SECRET}", "sessionId": "s", "idempotencyKey": "once"}
         async with served.client.stream("POST", "/ai-api/chat/stream", json=body, headers=headers) as stream:
@@ -55,7 +60,8 @@ async def owned() -> AsyncGenerator[Owned]:
         body = {"query": "Refund it", "sessionId": "s"}
         async with served.client.stream("POST", "/ai-api/chat/stream", json=body, headers=headers) as stream:
             question = (await stream.until("approval_request")).data["data"]
-            yield Owned(served, run, stream.headers["x-run-id"], question)
+            file = (await upload(served.client, SECRET.encode(), headers=headers)).json["artifactId"]
+            yield Owned(served, run, stream.headers["x-run-id"], question, file)
 
 
 def missing(answer: Reply) -> None:
@@ -79,6 +85,11 @@ def new(answer: Reply) -> None:
     """A turn of one's own, also under the same ids, knows nothing of what others said."""
     assert answer.status == 200
     assert b"Hello to you" in answer.body
+
+
+def refused(answer: Reply) -> None:
+    """It takes a form, which leads to nothing of anybody's."""
+    assert answer.status == 415
 
 
 def anybodys(answer: Reply) -> None:
@@ -112,6 +123,8 @@ PROBES: dict[str, Probe] = {
     "DELETE /ai-api/sessions/{sessionId}": Probe(missing),
     "POST /ai-api/preview/{sessionId}/{port}": Probe(missing),
     "GET /ai-api/usage": Probe(unused),
+    "POST /ai-api/files": Probe(refused),
+    "GET /ai-api/download/{artifactId}": Probe(missing),
     "GET /healthz": Probe(anybodys),
     "GET /readyz": Probe(anybodys),
     "GET /openapi.json": Probe(anybodys),
@@ -124,9 +137,9 @@ def test_every_endpoint_has_its_probe() -> None:
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
-async def test_a_stranger_finds_nothing_at_any_endpoint(stranger: str) -> None:
+async def test_a_stranger_finds_nothing_at_any_endpoint(stranger: str, tmp_path: Path) -> None:
     key = str(STRANGERS[stranger]["key"])
-    async with owned() as it:
+    async with owned(tmp_path) as it:
         answers: dict[str, Reply] = {}
         for name, probe in sorted(PROBES.items(), key=lambda each: "chat/stream" in each[0]):
             method, path = name.split()
@@ -137,9 +150,9 @@ async def test_a_stranger_finds_nothing_at_any_endpoint(stranger: str) -> None:
         assert (await it.ask(OWNER, "GET", f"/ai-api/runs/{it.parked}")).json["status"] == "waiting_approval"
 
 
-async def test_the_owner_finds_it_all() -> None:
+async def test_the_owner_finds_it_all(tmp_path: Path) -> None:
     """Otherwise the strangers' 404 would prove nothing."""
-    async with owned() as it:
+    async with owned(tmp_path) as it:
         for name, probe in PROBES.items():
             method, path = name.split()
             if probe.is_right is missing and method == "GET":

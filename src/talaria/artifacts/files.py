@@ -11,7 +11,7 @@ from talaria.artifacts.artifact import ARTIFACT, Artifact, artifact_of, new_arti
 from talaria.artifacts.media import HEAD, media_of
 from talaria.artifacts.names import safe_name
 from talaria.core.errors import InvalidRequest, NotFound, TalariaError
-from talaria.core.ids import scope_of
+from talaria.core.ids import read_scope, scope_of
 from talaria.core.principal import Principal
 from talaria.ports.artifacts import Bytes
 from talaria.ports.clock import Clock
@@ -73,13 +73,13 @@ class Files:
         return artifact
 
     async def find(self, owner: Principal, artifact_id: str) -> Artifact:
-        """Return a file of this owner.
+        """Return a file of this owner; where there is no login, everybody owns them all.
 
         Raises:
             NotFound: there is none for them: unknown, another's or expired.
         """
         row = await self._index.get(ARTIFACT, artifact_id)
-        if row is None or row.scope != scope_of(owner.tenant, owner.user) or row.at <= self._clock.now():
+        if row is None or not owner.may_see(*read_scope(row.scope)) or row.at <= self._clock.now():
             raise NotFound("there is no such file; it may have expired")
         return artifact_of(row)
 
@@ -123,7 +123,7 @@ class Files:
             _log.info("files_expired", files=len(rows))
         if (now := self._clock.now()) >= self._tidied + TIDY * 1000:
             self._tidied = now
-            if gone := await self._bytes.sweep(ORPHAN, self._is_known):
+            if gone := await self._bytes.sweep(ORPHAN, self.is_known):
                 _log.info("orphaned_bytes_removed", files=gone)
 
     async def check(self) -> None:
@@ -138,15 +138,16 @@ class Files:
         """Close what holds the bytes."""
         await self._bytes.close()
 
+    async def is_known(self, key: str) -> bool:
+        """Whether there is a file whose bytes are under this key."""
+        return await self._index.get(ARTIFACT, key) is not None
+
     async def _remove(self, rows: list[Put]) -> None:
         """Bytes first: after a crash in between, the row still leads here."""
         for row in rows:
             await self._bytes.delete(row.key)
         if rows:
             await self._index.put([Drop(ARTIFACT, row.key) for row in rows])
-
-    async def _is_known(self, key: str) -> bool:
-        return await self._index.get(ARTIFACT, key) is not None
 
 
 class _Watched:

@@ -30,6 +30,7 @@ def overview(settings: Settings, catalog: Catalog, sandboxes: Sandboxes, url: st
     """Return a line for each part, with no secret in it."""
     return (
         _store(settings),
+        _files(settings),
         _models(settings),
         _agents(settings, catalog),
         _tools(settings, catalog),
@@ -61,6 +62,12 @@ def _store(settings: Settings) -> Line:
     if url.startswith("memory:"):
         return Line("store", False, f"store.url is {url}: sessions are gone when the server ends")
     return Line("store", True, url)
+
+
+def _files(settings: Settings) -> Line:
+    kept = settings.artifacts
+    until = "until their session goes" if kept.ttl is None else f"for {kept.ttl:g} s"
+    return Line("files", True, f"{kept.url.partition('?')[0]}, up to {kept.max_bytes} bytes, {until}")
 
 
 def _models(settings: Settings) -> Line:

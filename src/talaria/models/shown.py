@@ -12,8 +12,7 @@ def shown(part: UserPart) -> str:
         case Text():
             return part.text
         case Image():
-            place = f"; it is {part.place}" if part.place else ""
-            return f"[an image of type {part.media_type} that cannot be shown here{place}]"
+            return f"[an image of type {part.media_type} that cannot be shown here]"
         case File():
             lack = (
                 f"[it is {part.place}]"
@@ -26,8 +25,10 @@ def shown(part: UserPart) -> str:
 
 
 def parts_of(message: UserMessage) -> tuple[UserPart, ...]:
-    """Return what a message has for the model: what the person said, and when."""
-    return (*message.parts, Text(message.sent)) if message.sent else message.parts
+    """Return what a message has for the model: what the person said, where its pictures lie, and when."""
+    placed = [part for part in message.parts if isinstance(part, Image) and part.place]
+    where = tuple(Text(f"[The image {part.name} is {part.place}]") for part in placed)
+    return (*message.parts, *where, Text(message.sent)) if message.sent else (*message.parts, *where)
 
 
 def as_text(message: UserMessage) -> str:

@@ -14,7 +14,7 @@ class Bytes(Protocol):
         ...
 
     def read(self, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes]:
-        """Yield the bytes from `start` to before `end`, in pieces of at most 1 MiB.
+        """Yield the bytes from `start` to before `end`, both within them, in pieces of at most 1 MiB.
 
         Raises:
             NotFound: there is nothing under this key.

@@ -47,7 +47,7 @@ def open_bytes(url: str, folder: str) -> Bytes:
 
 
 def _open_bucket(url: str, folder: str) -> Bytes:
-    from talaria.artifacts.s3.client import Address  # noqa: PLC0415 - see above
+    from talaria.artifacts.s3.address import Address  # noqa: PLC0415 - see above
 
     address = Address.parse(url)
     try:

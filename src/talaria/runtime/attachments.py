@@ -45,7 +45,7 @@ class Attachments:
         Raises:
             InvalidRequest: one of them is not there for this owner; it is named.
         """
-        admitted = list[Attached]()
+        owner, admitted = Principal(owner.tenant, owner.user), list[Attached]()  # one person, also without a login
         for at, each in enumerate(asked):
             try:
                 artifact = await self._files.find(owner, each.artifact_id)
@@ -66,7 +66,7 @@ class Attachments:
         `placed`: they will lie in the workspace, under names that no attachment of `earlier` has. `limit`: characters
         of a text that the model gets where they do not.
         """
-        parts, found = list[UserPart](), list[str]()
+        owner, parts, found = Principal(owner.tenant, owner.user), list[UserPart](), list[str]()
         taken, room = _names(earlier), ALL_PICTURE_BYTES
         for each in attached:
             name = distinct(each.name, taken)
