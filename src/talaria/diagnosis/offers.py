@@ -26,7 +26,7 @@ def of_offers(course: Course, registered: Sequence[Tool[..., Any]] = ()) -> Iter
     """Yield a sentence for every reason that shows; `registered` are the tools of the deployment, where known."""
     called = {call.name for call in course.calls}
     built_in = {RECALL, ASK_USER.name, course.run.turn.output.tool if course.run.turn.output is not None else ""}
-    registered = [each for each in registered if each is not ASK_USER]
+    registered = [each for each in registered if each.source != "builtin"]
     offered = [spec for spec in course.run.context.tools if spec.name not in built_in]
     yield from _unheard(course, offered, called)
     never = [spec for spec in offered if spec.name not in called]
