@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 Body = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -189,8 +189,9 @@ def check_responses(body: Body) -> None:
                 assert item["call_id"] not in answered, "two results of one call"
                 answered.append(item["call_id"])
                 output = item["output"]
-                kinds = [part["type"] for part in output] if isinstance(output, list) else []  # pyright: ignore[reportUnknownVariableType]
-                assert isinstance(output, str) or (kinds and set(kinds) <= {"input_text", "input_image"})
+                parts = cast("list[dict[str, Any]]", output) if isinstance(output, list) else []
+                kinds = {part["type"] for part in parts}
+                assert isinstance(output, str) or (kinds and kinds <= {"input_text", "input_image"})
             case "reasoning":
                 assert item.get("encrypted_content"), "reasoning that nobody can find"
                 follows = after.get("type", "message" if after.get("role") == "assistant" else "")

@@ -39,9 +39,7 @@ class Owned(NamedTuple):
     artifact: str
 
     async def ask(self, key: str, method: str, path: str, body: dict[str, str] | None = None) -> Reply:
-        path = path.format(
-            runId=self.run, sessionId="s", token=self.question, port=8000, artifactId=self.artifact
-        )
+        path = path.format(runId=self.run, sessionId="s", token=self.question, port=8000, artifactId=self.artifact)
         if body is not None:
             body = {name: value.format(parked=self.parked, question=self.question) for name, value in body.items()}
         return await self.served.client.request(method, path, json=body, headers={"authorization": f"Bearer {key}"})

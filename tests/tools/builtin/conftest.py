@@ -1,6 +1,5 @@
 """The tools at work in a real sandbox."""
 
-import asyncio
 import os
 import shutil
 import tempfile
@@ -13,7 +12,6 @@ import pytest
 
 from talaria.artifacts.artifact import Artifact
 from talaria.core.errors import TalariaError
-from talaria.sandbox import agent
 from talaria.sandbox.agent_sandbox import AgentSandbox
 from talaria.sandbox.bubblewrap import Bubblewrap
 from talaria.sandbox.launcher import Launch, Size
@@ -70,7 +68,7 @@ def state() -> Iterator[Path]:
 
 @pytest.fixture
 async def bench(state: Path) -> AsyncIterator[Bench]:
-    launcher = Bubblewrap(state, await asyncio.to_thread(agent.source), uids=UIDS)
+    launcher = Bubblewrap(state, uids=UIDS)
     size = Size(memory=512 * MB, cpus=1, pids=64, disk=64 * MB)
     options: dict[str, str | int | float] = {"disk": 64 * MB}
     sandbox = AgentSandbox(await launcher.launch(Launch(name="one", size=size, labels={}, options=options)))

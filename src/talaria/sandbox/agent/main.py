@@ -256,9 +256,21 @@ def _fail(session: Session, number: int, which: str, words: str) -> None:
     channel.fail(which, words)
 
 
+def _keep_files() -> None:
+    """See to it that 0, 1 and 2 are taken, and that commands get no other file."""
+    while os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC) < 3:
+        pass
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            os.set_inheritable(int(name), False)
+        except OSError:
+            pass
+
+
 def main() -> None:
     """Run the agent with the options on the command line."""
     hide()
+    _keep_files()
     if os.getpid() != 1:
         adopt()
     for number in range(1, signal.NSIG):

@@ -33,15 +33,16 @@ def run_shim(request: Request, pipes: "tuple[int, int, int]", environment: "dict
         for number in range(1, signal.NSIG):
             _set_signal(number, signal.SIG_IGN if number != signal.SIGCHLD else signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
-        source, out, status, cwd = _only(*pipes, request.cwd)
+        source, out, status = pipes
+        _close_others((*pipes, request.cwd))
         try:
             command = os.fork()
         except OSError as error:
             os.write(out, b"talaria: " + os.fsencode(os.strerror(error.errno or 0)) + b"\n")
             raise
         if command == 0:
-            _become(request, source, out, cwd, environment)
-        for fd in (source, out, cwd):
+            _become(request, source, out, environment)
+        for fd in (source, out, request.cwd):
             os.close(fd)
         pid, ended = os.wait()
         while pid != command:
@@ -52,11 +53,13 @@ def run_shim(request: Request, pipes: "tuple[int, int, int]", environment: "dict
         os._exit(0)
 
 
-def _only(*keep: int) -> "list[int]":
-    high = [os.dup2(fd, 900 + at, inheritable=False) for at, fd in enumerate(keep)]
-    os.closerange(0, 900)
-    os.closerange(900 + len(keep), 65536)
-    return high
+def _close_others(keep: "tuple[int, ...]") -> None:
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in keep:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass
 
 
 def _set_signal(number: int, action: signal.Handlers) -> None:
@@ -66,16 +69,15 @@ def _set_signal(number: int, action: signal.Handlers) -> None:
         pass
 
 
-def _become(request: Request, source: int, out: int, cwd: int, environment: "dict[bytes, bytes]") -> None:
+def _become(request: Request, source: int, out: int, environment: "dict[bytes, bytes]") -> None:
     try:
         os.setsid()
         for number in range(1, signal.NSIG):
             _set_signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.fchdir(cwd)
+        os.fchdir(request.cwd)
         for target, fd in ((0, source), (1, out), (2, out)):
             os.dup2(fd, target)
-        os.closerange(3, 65536)
         _limit(resource.RLIMIT_CORE, 0)
         if request.largest:
             _limit(resource.RLIMIT_FSIZE, request.largest)
