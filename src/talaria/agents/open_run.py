@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 
+from talaria.agents.decide import Stop
 from talaria.agents.own import OwnGrant
 from talaria.agents.own_parts import Metrics
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
-from talaria.core.events import ChatEvent
+from talaria.core.events import ChatEvent, Position
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
@@ -21,25 +21,21 @@ from talaria.core.usage import Usage
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
-    ApprovalResolved,
     Audited,
-    CancelRequested,
     Emitted,
+    RunFinished,
+    RunParked,
     ToolOutput,
     ToolStarted,
     VariableSet,
 )
 from talaria.journal.fold import QUOTA
 from talaria.journal.index import index
-from talaria.journal.letters import DecisionBody, decision_letter, read_decision
-from talaria.journal.questions import QUESTION
 from talaria.journal.session import Rows, SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
-from talaria.live.buffer import LiveBuffer
 from talaria.policy.policy import RunPolicy
 from talaria.ports.clock import Clock
-from talaria.ports.inbox import Letter
-from talaria.ports.model import Model, ModelRequest
+from talaria.ports.model import Delta, Model, ModelRequest, ToolSpec
 from talaria.ports.sandbox import Sandbox
 from talaria.ports.store import Store
 from talaria.quotas.quotas import Quotas, RunQuota
@@ -47,6 +43,7 @@ from talaria.threads.context import NO_CONTEXT
 from talaria.threads.watchdog import Watchdog
 from talaria.tools.breaker import Breakers
 from talaria.tools.chain import Proceed, Suspended
+from talaria.tools.context import Subagents
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.outlet import mask_value
@@ -60,8 +57,8 @@ _log = structlog.get_logger("talaria.run")
 class Recorder(Protocol):
     """Keeps each round's request somewhere people can read it."""
 
-    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None:
-        """A round begins with this request; `redactor` masks the run's secrets."""
+    def request(self, key: SessionKey, task: str, round_: int, request: ModelRequest, redactor: Redactor) -> None:
+        """A round begins with this request, of a subagent's task perhaps; `redactor` masks the run's secrets."""
         ...
 
 
@@ -87,6 +84,19 @@ class Means:
     tasks: TaskPool = field(default_factory=TaskPool)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subagent:
+    """A subagent of a run. `grant` says what it may use, once it is asked; `max_rounds`: how often it asks its model."""
+
+    name: str
+    description: str
+    system: str
+    model: str = ""
+    max_rounds: int | None = None
+    grant: Callable[[], "Granted"]
+    specs: Callable[[], tuple[ToolSpec, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Granted:
     """What one run may use: its tools, its secrets, whom it acts for, what the policy says of its calls.
@@ -103,12 +113,73 @@ class Granted:
     answer: Tool[..., Any] | None = None
     sandbox: Sandbox | None = None
     own: OwnGrant | None = None
+    subagents: Mapping[str, Subagent] = field(default_factory=dict[str, Subagent])
+
+
+class Live(Protocol):
+    """Where a run, or a subagent's task in it, says what is not recorded yet; see live.buffer."""
+
+    @property
+    def seq(self) -> int:
+        """The last entry that was published."""
+        ...
+
+    def begin(self, epoch: int, attempt: int) -> int:
+        """A model call begins; returns the seq after which what it says stands."""
+        ...
+
+    def say(self, deltas: Sequence[Delta]) -> None:
+        """The model said something."""
+        ...
+
+    def tell(self, event: ChatEvent) -> None:
+        """Say something that is in no entry."""
+        ...
+
+    def task(self, task: str, anchor: Position) -> "Live":
+        """Where a subagent says what it says; `anchor`: where its last event so far stands."""
+        ...
+
+
+class Tasks(Protocol):
+    """The subagents' tasks of one run; see agents.run_tasks."""
+
+    def of(self, session: "OpenRun", call: CallState) -> Subagents:
+        """What a call may do with subagents."""
+        ...
+
+    def read_mail(self) -> None:
+        """There is mail, and the run itself is busy."""
+        ...
+
+    def poke(self) -> None:
+        """Letters were read: whoever waits for a decision looks for it."""
+        ...
+
+    @property
+    def are_running(self) -> bool:
+        """Whether tasks in the background are worked on."""
+        ...
+
+    async def rest(self) -> None:
+        """Wait until one of those comes to something, or there is mail."""
+        ...
+
+    async def stop(self) -> None:
+        """This process works on them no more."""
+        ...
+
+    def unfinished(self) -> "list[OpenRun]":
+        """The tasks that are not over, the last begun first."""
+        ...
 
 
 class OpenRun:
     """What the loop works on. Only the owner of the session has one; it is thrown away when the run parks or ends."""
 
-    def __init__(self, means: Means, writer: SessionWriter, live: LiveBuffer, granted: Granted) -> None:
+    task = ""
+
+    def __init__(self, means: Means, writer: SessionWriter, live: Live, granted: Granted) -> None:
         self.means = means
         self.writer = writer
         self.live = live
@@ -120,6 +191,8 @@ class OpenRun:
         self._answer = granted.answer
         self.own = granted.own
         self.sandbox = granted.sandbox
+        self.subagents = granted.subagents
+        self.tasks: Tasks | None = None
         self.redactor = Redactor(self.secrets)
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None
@@ -131,7 +204,13 @@ class OpenRun:
         self._watchdog = Watchdog()
         self._alarm: asyncio.TimerHandle | None = None
         self._not_before = 0
-        self._arrived, self._absorbed = 1, 0
+        self.arrived, self.absorbed = 1, 0  # letters, and how many of them have been read
+        self.reading = asyncio.Lock()
+
+    @property
+    def root(self) -> "OpenRun":
+        """The run itself, of which this may be a subagent's task."""
+        return self
 
     @property
     def state(self) -> SessionState:
@@ -151,7 +230,7 @@ class OpenRun:
     @property
     def run(self) -> RunState:
         """The run's part of the state."""
-        run = self.writer.state.run
+        run = self.state.run
         assert run is not None
         return run
 
@@ -209,9 +288,8 @@ class OpenRun:
 
     async def attend(self, action: Any) -> None:
         """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
-        if self._alarm is None:  # one for all actions: the run goes on running until this process drives it no more
-            left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
-            self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
+        if self._alarm is None and not self.task:
+            self._set_alarm()
         try:
             with self._watchdog:
                 await action
@@ -221,6 +299,11 @@ class OpenRun:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError  # this process ends, and a tool kept that to itself
+
+    def _set_alarm(self) -> None:
+        """One for all actions: the run goes on running until this process drives it no more."""
+        left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
+        self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
 
     def _end_time(self) -> None:
         self._not_before = self.run.ends_at  # the clock that dates entries may be a little, or far, behind
@@ -240,68 +323,51 @@ class OpenRun:
     @property
     def has_mail(self) -> bool:
         """Whether letters may have come that nobody has read."""
-        return self._absorbed < self._arrived
+        return self.absorbed < self.arrived
 
     def notify(self) -> None:
         """There is mail."""
-        self._arrived += 1
+        self.arrived += 1
         if self.on_mail is not None:
             self.on_mail()
+        elif self.tasks is not None:
+            self.tasks.read_mail()
+
+    def poke_tasks(self) -> None:
+        """Letters were read."""
+        if self.tasks is not None:
+            self.tasks.poke()
 
     def has_no_mail(self) -> None:
         """All letters there are have been read: by the owner, when it took the turn."""
-        self._absorbed = self._arrived
+        self.absorbed = self.arrived
 
-    async def absorb(self) -> None:
-        """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
-        arrived = self._arrived
-        letters = await self.means.store.inbox.pending(self.state.path)
-        self._absorbed = arrived  # not sooner: whoever is interrupted while reading has read nothing
-        in_line = {letter.run for letter in letters if letter.kind == "turn"}
-        self.next_turn_waits = bool(in_line)
-        for letter in letters:
-            if letter.run in in_line:
-                continue
-            if letter.kind == "cancel" and letter.run == self.run.id:
-                self.record(CancelRequested(run=self.run.id, at=self.now()), consumed=[letter.key])
-                self.interrupt()
-            elif letter.kind == "decision" and letter.run == self.run.id:
-                self.take_decision(letter)
-            else:
-                self.record(consumed=[letter.key])  # about a run that is over
+    # What the loop says in the end
 
-    def take_decision(self, letter: Letter) -> None:
-        """Record the decision in force for a question; a question that is closed stays as it is."""
-        asked = self.state.approvals.get(letter.key)
-        if asked is None:
-            self.record(consumed=[letter.key])
-            return
-        body = read_decision(letter)
-        entry = ApprovalResolved(
-            run=self.run.id,
+    async def park(self, until: int) -> None:
+        """Record that there is nothing to do but wait."""
+        deadlines = [asked.expires_at for each in self.state.threads for asked in each.approvals.values()]
+        self.record(RunParked(run=self.run.id, at=self.now(), until=min([until, *deadlines])))
+        await self.flush()
+
+    def finished(self, stop: Stop) -> AnyEntry:
+        """The entry for how it ended."""
+        run = self.run
+        return RunFinished(
+            run=run.id,
             at=self.now(),
-            request_id=letter.key,
-            call_id=asked.call_id,
-            outcome=body.outcome,
-            by=body.by,
-            arguments=body.arguments,
-            comment=body.comment,
-            remember=body.remember,
-            via=body.via,
-            answer=body.answer,
-            role=body.role,
+            reason="error" if stop.error else stop.reason,
+            usage=run.usage,
+            error=stop.error,
+            message=self.redactor.mask(stop.message),
+            answer=run.answer.text if run.answer is not None and not stop.error else "",
         )
-        self.record(entry, consumed=[letter.key])
-        self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)
-
-    async def close_questions(self, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
-        """Answer questions in the harness's own name; a person who was faster wins."""
-        for question in asked:
-            said = msgspec.structs.replace(body, for_user=question.reason == QUESTION)
-            letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), said)
-            self.take_decision(await self.means.store.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)
+
+    def subagents_of(self, call: CallState) -> Subagents | None:
+        """See CallRun."""
+        return None if self.tasks is None else self.tasks.of(self, call)
 
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
         """See CallRun."""

@@ -6,6 +6,7 @@ import msgspec
 
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
+from talaria.core.subagents import Subagent
 from talaria.journal.entries import OutputSpec, Resolution, RunLimits, TurnOptions
 from talaria.ports.inbox import Letter
 
@@ -14,7 +15,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
     `digest` tells whether a request with the same idempotency key is the same request. `bypass`: it wants to do without
-    approvals.
+    approvals. `notices`: what the client must be told of what it brought, each a code and a sentence.
     """
 
     query: str
@@ -32,6 +33,8 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     digest: str = ""
     output: OutputSpec | None = None
     bypass: bool = False
+    subagents: tuple[Subagent, ...] = ()
+    notices: tuple[tuple[str, str], ...] = ()
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -1,6 +1,7 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from talaria.agents.agent import AgentSpec
@@ -9,6 +10,7 @@ from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden
 from talaria.core.principal import Principal
+from talaria.core.subagents import Subagent
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
 from talaria.policy.policy import Policy
@@ -16,6 +18,7 @@ from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
 from talaria.runtime.secrets import Secrets
+from talaria.runtime.subagent_grants import SubagentGrants
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
@@ -36,7 +39,9 @@ class CatalogGrants:
         harness: str,
         policy: Policy,
         builtin: tuple[Tool[..., Any], ...] = (),
+        max_depth: int = 1,
     ) -> None:
+        self._below = SubagentGrants(harness, policy, max_depth)
         self._catalog = catalog
         self._secrets = secrets
         self._harness = harness
@@ -50,7 +55,7 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        mine = self._tools(agent, turn.tools)
+        mine = (*self._tools(agent, turn.tools), *self._below.tools(self._offered(agent, turn.subagents)))
         specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
@@ -74,7 +79,9 @@ class CatalogGrants:
         own = None
         if isinstance(agent, OwnSpec):
             own, tools = self._own(agent, turn, tools, principal)
-        return Granted(
+        offered = self._offered(agent, turn.subagents)
+        tools = (*tools, *self._below.tools(offered))
+        granted = Granted(
             tools,
             secrets=secrets,
             principal=principal,
@@ -83,6 +90,14 @@ class CatalogGrants:
             answer=None if turn.output is None else stand_in(turn.output, self._catalog.output_type(agent.name)),
             own=own,
         )
+        return granted if not offered else replace(granted, subagents=self._below.below(granted, offered, agent.name))
+
+    def _offered(self, agent: AgentSpec, brought: Sequence[Subagent]) -> tuple[Subagent, ...]:
+        """The agent's subagents and the request's, whose names come first; agents of one's own call agents themselves."""
+        if isinstance(agent, OwnSpec):
+            return ()
+        its = self._catalog.subagents if agent.subagents is None else agent.subagents
+        return tuple({each.name: each for each in (*its, *brought)}.values()) if its or brought else ()
 
     def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools, principal: Principal) -> tuple[OwnGrant, Tools]:
         """What an agent of one's own is granted, and the run's tools: also those that its parts go through."""

@@ -27,6 +27,7 @@ from talaria.runtime.settings import Settings
 from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
+from talaria.tools.subagents import TASK_TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,10 @@ def make_plan(
     routes = make_routes(settings.models)
     harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
-    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
+    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS))
 
     def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, policy, builtin)
+        return CatalogGrants(catalog, secrets, harness, policy, builtin, settings.limits.max_depth)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]
