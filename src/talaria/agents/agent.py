@@ -18,8 +18,8 @@ class AgentSpec:
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
     registered tools and groups (`group:files`), or objects whose methods are tools, which gives all of them; None means
     all that are registered. `deps` is handed to its tools. `output_type`: what its answers are, any type that pydantic
-    knows; None for text. `roles`: who has none of them may not use it; empty: everybody may. `subagents` are those that it may give
-    tasks to; None: all that are configured.
+    knows; None for text. `roles`: who has none of them may not use it; empty: everybody may. `subagents`:
+    those that it may give tasks to; None: all that are configured.
 
     Raises:
         ToolInvalid: something in `tools` is none, or a method that is not bound.

@@ -1,6 +1,8 @@
 """The loop: decide, act, record, until the run parks or ends."""
 
+from collections.abc import Coroutine
 from enum import Enum
+from typing import Any
 
 from talaria.agents.answer_step import judge_answer
 from talaria.agents.decide import CallModel, Expire, JudgeAnswer, Park, RunTools, Stop, decide
@@ -24,15 +26,14 @@ class Ended(Enum):
 
 async def drive(session: OpenRun) -> Ended:
     """Drive the session's active run until it has nothing to do but wait, or is over."""
-    tasks = open_tasks(session, drive) if session.tasks is None else None
+    open_tasks(session, drive)
     try:
         while True:
             if session.has_mail:
                 await absorb(session)
             match decide(session.state, session.now(), session.root.run.tasks):
                 case CallModel(tools):
-                    own = session.own
-                    await session.attend(call_model(session, tools=tools) if own is None else invoke(session, own))
+                    await session.attend(_answer(session, tools=tools))
                 case RunTools(calls):
                     await session.attend(run_tools(session, session.means.chain, calls))
                 case JudgeAnswer():
@@ -46,8 +47,12 @@ async def drive(session: OpenRun) -> Ended:
                     await finish(session, stop)
                     return Ended.FINISHED
     finally:
-        if tasks is not None:
-            await tasks.stop()
+        await session.stop_tasks()
+
+
+def _answer(session: OpenRun, *, tools: bool) -> Coroutine[Any, Any, None]:
+    own = session.own
+    return call_model(session, tools=tools) if own is None else invoke(session, own)
 
 
 async def park(session: OpenRun, until: int) -> bool:
@@ -64,10 +69,9 @@ async def park(session: OpenRun, until: int) -> bool:
 
 async def finish(session: OpenRun, stop: Stop) -> None:
     """End the run, or a subagent's task: questions closed, calls answered, the reason recorded."""
-    if session.tasks is not None and not session.task:
-        await session.tasks.stop()
-        for task in session.tasks.unfinished():
-            await finish(task, Stop("cancelled"))
+    await session.stop_tasks()
+    for task in session.unfinished_tasks():
+        await finish(task, Stop("cancelled"))
     run, cancel = session.run, session.root.run.cancel
     seconds = run.ran(session.now())
     superseded = cancel is not None and cancel.why == "superseded"

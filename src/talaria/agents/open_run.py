@@ -3,21 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
 import structlog
 
 from talaria.agents.decide import Stop
-from talaria.agents.own import OwnGrant
-from talaria.agents.own_parts import Metrics
+from talaria.agents.granted import Granted, Means
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
 from talaria.core.events import ChatEvent, Position
-from talaria.core.ids import SessionKey, new_id
-from talaria.core.principal import Principal
+from talaria.core.ids import new_id
 from talaria.core.redaction import Redactor
-from talaria.core.usage import Usage
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
@@ -30,90 +26,21 @@ from talaria.journal.entries import (
     VariableSet,
 )
 from talaria.journal.fold import QUOTA
-from talaria.journal.index import index
-from talaria.journal.session import Rows, SessionWriter
+from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
-from talaria.policy.policy import RunPolicy
-from talaria.ports.clock import Clock
-from talaria.ports.model import Delta, Model, ModelRequest, ToolSpec
-from talaria.ports.sandbox import Sandbox
-from talaria.ports.store import Store
-from talaria.quotas.quotas import Quotas, RunQuota
+from talaria.ports.model import Delta
+from talaria.quotas.quotas import RunQuota
 from talaria.threads.context import NO_CONTEXT
 from talaria.threads.watchdog import Watchdog
 from talaria.tools.breaker import Breakers
-from talaria.tools.chain import Proceed, Suspended
+from talaria.tools.chain import Suspended
 from talaria.tools.context import Subagents
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.outlet import mask_value
 from talaria.tools.session import Session
-from talaria.tools.tasks import TaskPool
-from talaria.tools.threads import ThreadPool
 
 _log = structlog.get_logger("talaria.run")
-
-
-class Recorder(Protocol):
-    """Keeps each round's request somewhere people can read it."""
-
-    def request(self, key: SessionKey, task: str, round_: int, request: ModelRequest, redactor: Redactor) -> None:
-        """A round begins with this request, of a subagent's task perhaps; `redactor` masks the run's secrets."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries.
-
-    `priced`: usage with what it costs with a model, as far as prices are known.
-    """
-
-    clock: Clock
-    store: Store
-    model: Model
-    threads: ThreadPool
-    chain: Proceed
-    argument_health: ArgumentHealth
-    breakers: Breakers
-    metrics: Metrics
-    recorder: Recorder | None = None
-    quotas: Quotas | None = None
-    rows: Rows = index
-    priced: Callable[[Usage, str], Usage] = lambda usage, _: usage
-    tasks: TaskPool = field(default_factory=TaskPool)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subagent:
-    """A subagent of a run. `grant` says what it may use, once it is asked; `max_rounds`: how often it asks its model."""
-
-    name: str
-    description: str
-    system: str
-    model: str = ""
-    max_rounds: int | None = None
-    grant: Callable[[], "Granted"]
-    specs: Callable[[], tuple[ToolSpec, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """What one run may use: its tools, its secrets, whom it acts for, what the policy says of its calls.
-
-    `answer` stands for the final answer, where the turn has a schema for it. `own` answers in the model's place.
-    """
-
-    tools: Sequence[Tool[..., Any]] = ()
-    _: KW_ONLY
-    secrets: Mapping[str, str] | None = field(default=None, repr=False)
-    principal: Principal = field(default_factory=Principal)
-    deps: Any = field(default=None, repr=False)
-    policy: RunPolicy = field(default_factory=RunPolicy)
-    answer: Tool[..., Any] | None = None
-    sandbox: Sandbox | None = None
-    own: OwnGrant | None = None
-    subagents: Mapping[str, Subagent] = field(default_factory=dict[str, Subagent])
 
 
 class Live(Protocol):
@@ -337,6 +264,15 @@ class OpenRun:
         """Letters were read."""
         if self.tasks is not None:
             self.tasks.poke()
+
+    async def stop_tasks(self) -> None:
+        """This process works on the run's tasks no more."""
+        if self.tasks is not None and not self.task:
+            await self.tasks.stop()
+
+    def unfinished_tasks(self) -> "list[OpenRun]":
+        """The run's tasks that are not over, the last begun first."""
+        return [] if self.tasks is None or self.task else self.tasks.unfinished()
 
     def has_no_mail(self) -> None:
         """All letters there are have been read: by the owner, when it took the turn."""

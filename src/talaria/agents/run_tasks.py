@@ -7,8 +7,9 @@ import msgspec
 import structlog
 
 from talaria.agents.decide import Park, Stop, decide
+from talaria.agents.granted import Granted
 from talaria.agents.mail import absorb
-from talaria.agents.open_run import Granted, OpenRun
+from talaria.agents.open_run import OpenRun
 from talaria.agents.task_run import TaskRun
 from talaria.core.errors import InvalidRequest, StopRun
 from talaria.core.ids import new_id
@@ -35,13 +36,11 @@ ENDED = {
 Drive = Callable[[OpenRun], Awaitable[object]]
 
 
-def open_tasks(session: OpenRun, drive: Drive) -> "RunTasks | None":
-    """Give a run its tasks, where it has subagents, or tasks of before a restart."""
-    if not session.subagents and not session.run.tasks:
-        return None
-    tasks = session.tasks = RunTasks(session, drive)
-    tasks.poke()
-    return tasks
+def open_tasks(session: OpenRun, drive: Drive) -> None:
+    """Give a run its tasks, where it has subagents, or tasks of before a restart; a task has those of its run."""
+    if session.tasks is None and (session.subagents or session.run.tasks):
+        session.tasks = RunTasks(session, drive)
+        session.tasks.poke()
 
 
 class RunTasks:
@@ -147,7 +146,8 @@ class RunTasks:
         await task.flush()
 
     def _granted(self, state: SessionState) -> Granted:
-        assert state.run is not None and state.run.task is not None
+        assert state.run is not None
+        assert state.run.task is not None
         parent, (name, _, _) = state.run.task.parent, state.task.partition(":")
         above = self._session.subagents if not parent else self._granted(self.states[parent]).subagents
         if name not in above:

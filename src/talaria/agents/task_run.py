@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 
 from talaria.agents.decide import Stop
-from talaria.agents.open_run import Granted, OpenRun
+from talaria.agents.granted import Granted
+from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import AnyEntry, TaskFinished
 from talaria.journal.state import SessionState
 

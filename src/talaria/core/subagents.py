@@ -12,9 +12,9 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?", re.ASCII)
 class Subagent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """An agent that other agents give tasks to: with a context of its own, and no more tools than they have.
 
-    `description` says what it is for, to the model that chooses; `instructions` are its system prompt. `tools`: names of
-    tools and groups; None: all that the agent has which calls it, less `disallowed`. `skills` are names, too. `model`:
-    empty: the run's. `max_turns`: how often it asks its model at most.
+    `description` says what it is for, to the model that chooses; `instructions` are its system prompt. `tools`: names
+    of tools and groups; None: all that the agent has which calls it, less `disallowed`. `skills` are names, too.
+    `model`: empty: the run's. `max_turns`: how often it asks its model at most.
     """
 
     name: str

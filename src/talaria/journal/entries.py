@@ -13,38 +13,8 @@ from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Message, UserMessage
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.ports.model import Finish, ToolSpec
-
-
-class RunLimits(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What this run may take, fixed when it starts. Times in seconds."""
-
-    max_calls: int = 150
-    max_calls_per_tool: int = 40
-    max_rounds: int = 25
-    run_timeout: float = 600.0
-    tool_timeout: float = 60.0
-    approval_timeout: float = 300.0
-    result_limit: int = 20_000
-    output_repairs: int = 2
-
-
-class TurnOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the request asks of the model calls of this turn."""
-
-    thinking: Literal["enabled", "disabled"] | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-
-
-class OutputSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the final answer of this turn must be: JSON that validates against `schema`.
-
-    `tool` names the tool that takes the answer; empty: the model itself keeps to the schema, in its text.
-    """
-
-    schema: dict[str, Any]
-    tool: str = ""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True, tag_field="type"):

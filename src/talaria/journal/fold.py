@@ -133,11 +133,6 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _move_call(state, run, entry)
         case Emitted() | ToolOutput() | TaskStarted():
             pass  # for clients, and for those who look into it
-        case TaskFinished():
-            _close(state, run)
-            run.finished = RunFinished(
-                run=entry.run, at=entry.at, reason=entry.reason, error=entry.error, message=entry.message
-            )
         case Audited():
             if entry.action == QUOTA and not entry.call_id:
                 run.over_quota = entry
@@ -172,7 +167,9 @@ def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) 
 
 
 def _move_run(
-    state: SessionState, run: RunState, entry: StopRaised | RunParked | RunResumed | CancelRequested | RunFinished
+    state: SessionState,
+    run: RunState,
+    entry: StopRaised | RunParked | RunResumed | CancelRequested | TaskFinished | RunFinished,
 ) -> None:
     match entry:
         case StopRaised():
@@ -186,6 +183,11 @@ def _move_run(
             run.running_since, run.parked_until = entry.at, None
         case CancelRequested():
             run.cancel = run.cancel or entry
+        case TaskFinished():
+            _close(state, run)
+            run.finished = RunFinished(
+                run=entry.run, at=entry.at, reason=entry.reason, error=entry.error, message=entry.message
+            )
         case RunFinished():
             _close(state, run)
             run.finished, run.running_since, run.parked_until = entry, None, None

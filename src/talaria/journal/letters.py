@@ -7,7 +7,8 @@ import msgspec
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
 from talaria.core.subagents import Subagent
-from talaria.journal.entries import OutputSpec, Resolution, RunLimits, TurnOptions
+from talaria.journal.entries import Resolution
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.ports.inbox import Letter
 
 

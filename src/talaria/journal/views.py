@@ -37,10 +37,8 @@ def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
 
 def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
     match entry:
-        case TurnStarted():
-            return [ChatEvent("run_started", entry.run, session_id=session_id, model_name=entry.model)]
-        case TaskStarted():
-            return [ChatEvent("run_started", entry.run, tool_call_id=entry.call_id, model_name=entry.model)]
+        case TurnStarted() | TaskStarted():
+            return [_start_event(session_id, entry)]
         case ModelFinished() if entry.message.calls and not entry.message.incomplete:
             calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
             return [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
@@ -52,17 +50,26 @@ def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
             return [_request_event(entry)]
         case ApprovalResolved():
             return [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
-        case RunFinished(reason="error") | TaskFinished(reason="error"):
-            return [ChatEvent("error", entry.message, reason=entry.error, usage=UsageInfo.of(entry.usage))]
-        case TaskFinished():
-            return [ChatEvent("finish", reason=entry.reason, usage=UsageInfo.of(entry.usage))]
-        case RunFinished():
-            usage = UsageInfo.of(entry.usage)
-            return [ChatEvent("finish", entry.answer or None, reason=entry.reason, usage=usage)]
+        case RunFinished() | TaskFinished():
+            return [_end_event(entry)]
         case AnswerRejected() | AnswerAccepted():
             return _verdict_events(entry)
         case _:
             return []
+
+
+def _start_event(session_id: str, entry: TurnStarted | TaskStarted) -> ChatEvent:
+    if isinstance(entry, TurnStarted):
+        return ChatEvent("run_started", entry.run, session_id=session_id, model_name=entry.model)
+    return ChatEvent("run_started", entry.run, tool_call_id=entry.call_id, model_name=entry.model)
+
+
+def _end_event(entry: RunFinished | TaskFinished) -> ChatEvent:
+    usage = UsageInfo.of(entry.usage)
+    if entry.reason == "error":
+        return ChatEvent("error", entry.message, reason=entry.error, usage=usage)
+    answer = entry.answer if isinstance(entry, RunFinished) else ""
+    return ChatEvent("finish", answer or None, reason=entry.reason, usage=usage)
 
 
 def _verdict_events(entry: AnswerRejected | AnswerAccepted) -> list[ChatEvent]:

@@ -142,11 +142,9 @@ class LiveBuffer:
         text = self._tasks.setdefault(entry.task, TaskText(self._anchor))
         if isinstance(entry, ModelFinished):
             self._settle_task(seq, entry, text)
-        for position, event in entry_events(seq, session_id, entry):
-            if self._open is not None:
-                position = (self._base, *self._attempt, self._said, seq)
-            self._add(Frame(position, event, seq))
-            text.anchor = position
+        for own, event in entry_events(seq, session_id, entry):
+            text.anchor = own if self._open is None else (self._base, *self._attempt, self._said, seq)
+            self._add(Frame(text.anchor, event, seq))
         if isinstance(entry, TaskFinished):
             del self._tasks[entry.task]
 

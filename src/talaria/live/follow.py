@@ -60,18 +60,16 @@ class RunSource:
         return [Frame(position, event, seq) for position, event in placed if is_after(position, after)]
 
     def _task_frames(self, seq: int, entry: AnyEntry, placed: list[Placed], after: Position) -> list[Frame]:
-        """A subagent's: its text has no position; its events stand within the message that is unfinished now, if any."""
+        """A subagent's: its text has no position; its events stand within the message that is unfinished, if any."""
         if not is_after((seq, 0, 0, 0), after):
             return []
         texts = text_events(seq, entry) if isinstance(entry, ModelFinished) else []
         frames = [Frame(None, task_event(entry.task, event), seq) for _, event in texts]
         opened = self.opened()
-        for position, event in placed:
-            if opened is not None and seq > opened[0]:
-                offset = after[3] if after[:3] == opened[:3] else 0
-                position = (*opened[:3], offset, seq)
-            frames.append(Frame(position, event, seq))
-        return frames
+        if opened is not None and seq > opened[0]:
+            within = (*opened[:3], after[3] if after[:3] == opened[:3] else 0, seq)
+            return frames + [Frame(within, event, seq) for _, event in placed]
+        return frames + [Frame(position, event, seq) for position, event in placed]
 
     async def task_anchor(self, task: str, until: Position) -> Position:
         """The last event of a subagent's task that a client at `until` has, or the run's first."""
@@ -115,7 +113,7 @@ class RunSource:
 
 
 class Rewinds:
-    """A client that comes back may have had some of a subagent's text, which has no ids: it drops it, all is said again.
+    """A client that comes back may have had some of a subagent's text, which has no ids: it drops it, to hear it again.
 
     So it does as soon as there is text of a task that it has not been told to drop since it came.
     """
@@ -126,9 +124,10 @@ class Rewinds:
         self._told: set[str] | None = None
         self._anchors: dict[str, Position] = {}
 
-    def come_back(self) -> None:
-        """From here on, nobody knows what the client had."""
-        self._told = set()
+    def come_back(self, position: Position) -> None:
+        """From here on, nobody knows what the client had, unless it is at the start."""
+        if position != START:
+            self._told = set()
 
     async def before(self, frames: list[Frame], position: Position) -> list[Frame]:
         """The frames, with rewinds where they are due; `position` is where the client is before them."""
@@ -160,18 +159,16 @@ async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> Asyn
     `locate` finds the run's journal, or None as long as the run waits in line and has none.
     """
     position, rewinds = after, Rewinds(run_id, locate)
-    if after != START:
-        rewinds.come_back()
+    rewinds.come_back(after)
     with hub.following(run_id) as open_buffer:
         live = hub.get(run_id)
         cursor = live.find(position) if live else None
         while True:
             if live is None or cursor is None:
                 reader, seq = await locate(), 0
+                rewinds.come_back(position)
                 if reader is not None:
                     reader.opened = lambda: buffer.opened if (buffer := hub.get(run_id)) else None
-                    if position != START:
-                        rewinds.come_back()
                     async for frames in reader.replay(position):
                         due = await rewinds.before(frames, position)
                         position = _last(frames, position)

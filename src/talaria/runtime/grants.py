@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from talaria.agents.agent import AgentSpec
-from talaria.agents.open_run import Granted
+from talaria.agents.granted import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden
@@ -93,7 +93,7 @@ class CatalogGrants:
         return granted if not offered else replace(granted, subagents=self._below.below(granted, offered, agent.name))
 
     def _offered(self, agent: AgentSpec, brought: Sequence[Subagent]) -> tuple[Subagent, ...]:
-        """The agent's subagents and the request's, whose names come first; agents of one's own call agents themselves."""
+        """The agent's subagents and the request's, whose names count first; agents of one's own call agents."""
         if isinstance(agent, OwnSpec):
             return ()
         its = self._catalog.subagents if agent.subagents is None else agent.subagents

@@ -8,8 +8,9 @@ import structlog
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from talaria.agents.decide import Stop
+from talaria.agents.granted import Granted, Means
 from talaria.agents.loop import Ended, drive, finish
-from talaria.agents.open_run import Granted, Means, OpenRun
+from talaria.agents.open_run import OpenRun
 from talaria.agents.prompt import sent_at
 from talaria.core.errors import Forbidden, InvalidRequest, JournalError, SecretsLost
 from talaria.core.events import START, ChatEvent

@@ -200,7 +200,7 @@ class ArtifactSettings(Section):
 
 
 class SubagentSettings(Section):
-    """Subagents that agents may give tasks to: files, or folders of files, in Markdown. `builtin`: talaria's own, too."""
+    """Subagents that agents may give tasks to: files of Markdown, or folders of them. `builtin`: talaria's own, too."""
 
     builtin: bool = False
     paths: list[str] = []

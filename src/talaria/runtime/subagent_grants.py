@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from talaria.agents import open_run
-from talaria.agents.open_run import Granted
+from talaria.agents import granted
+from talaria.agents.granted import Granted
 from talaria.agents.prompt import system_prompt
 from talaria.core.subagents import Subagent
 from talaria.policy.policy import Policy
@@ -34,7 +34,7 @@ class SubagentGrants:
 
     def below(
         self, caller: Granted, offered: Sequence[Subagent], agent: str, depth: int = 0
-    ) -> Mapping[str, open_run.Subagent]:
+    ) -> Mapping[str, granted.Subagent]:
         """The subagents that `caller` may give tasks to; `agent` is that of the run."""
         if depth >= self._max_depth:
             return {}
@@ -42,7 +42,7 @@ class SubagentGrants:
 
     def _subagent(
         self, caller: Granted, spec: Subagent, offered: Sequence[Subagent], agent: str, depth: int
-    ) -> open_run.Subagent:
+    ) -> granted.Subagent:
         tools = (*_chosen(spec, caller.tools), *self.tools(offered, depth))
 
         def grant() -> Granted:
@@ -53,7 +53,7 @@ class SubagentGrants:
         def specs() -> tuple[ToolSpec, ...]:
             return tuple(tool.spec for tool in tools if self._policy.may_call(tool, caller.principal))
 
-        return open_run.Subagent(
+        return granted.Subagent(
             name=spec.name,
             description=spec.description,
             system=system_prompt(self._harness, spec.instructions, "" if caller.sandbox is not None else NO_FILES),

@@ -15,8 +15,8 @@ BUILTIN = (
     Subagent(
         "general",
         "Works on a task of several steps on its own: looks things up, tries them, and reports what it found.",
-        "Work on the task until it is done. Then answer with what was asked for, and with nothing else: what you found, "
-        "where, and what you could not find out.",
+        "Work on the task until it is done. Then answer with what was asked for, and with nothing else: what you "
+        "found, where, and what you could not find out.",
     ),
 )
 """Offered where `subagents.builtin` says so."""
