@@ -16,8 +16,6 @@ from talaria.journal.entries import (
     ApprovalResolved,
     CancelRequested,
     ModelFinished,
-    OutputSpec,
-    RunLimits,
     RunParked,
     RunResumed,
     StopRaised,
@@ -27,6 +25,7 @@ from talaria.journal.entries import (
 )
 from talaria.journal.fold import apply
 from talaria.journal.state import SessionState
+from talaria.journal.turn import OutputSpec, RunLimits
 from talaria.ports.model import Finish
 
 R = "r"

@@ -15,6 +15,7 @@ class Boundary(NamedTuple):
 
 BROAD_EXCEPTS: dict[str, Boundary] = {
     "agents/model_step.py": Boundary(1, "a fault in a model call: what it has said is kept; it is raised again"),
+    "agents/run_tasks.py": Boundary(1, "a task in the background: it ends with an id for the log, the run goes on"),
     "agents/tool_step.py": Boundary(1, "a task group wraps what its tasks raise; the first is raised again"),
     "artifacts/s3/bucket.py": Boundary(1, "bytes on their way through a library: what they raised is raised again"),
     "journal/session.py": Boundary(1, "what watches entries must not stop the journal"),

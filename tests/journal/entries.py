@@ -16,6 +16,7 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
+from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
     AgentSaid,
@@ -30,22 +31,22 @@ from talaria.journal.entries import (
     ContextSet,
     Emitted,
     ModelFinished,
-    OutputSpec,
     RunFinished,
-    RunLimits,
     RunParked,
     RunResumed,
     SessionExpired,
     StepFinished,
     StopRaised,
+    TaskFinished,
+    TaskStarted,
     ToolFinished,
     ToolOutput,
     ToolStarted,
-    TurnOptions,
     TurnStarted,
     VariableSet,
 )
 from talaria.journal.state import SessionState
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.ports.model import ToolSpec
 
 KEY = SessionKey("acme", "ann", "-", "s-1")
@@ -75,6 +76,7 @@ FULL: list[AnyEntry] = [
         detached=False,
         output=OutputSpec({"type": "object"}, "final_answer"),
         bypass=True,
+        subagents=(Subagent("helper", "Helps.", "You help.", ("look",), ("edit",), ("math",), "gpt-y", 3),),
     ),
     ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
     ModelFinished(
@@ -98,6 +100,7 @@ FULL: list[AnyEntry] = [
         cut_calls=1,
         downgraded=("gpt-x takes no temperature.",),
         reasoning_refused=True,
+        since=1,
     ),
     ToolStarted(run="run_1", at=3, call_id="call_1", name="look", round=1),
     ToolFinished(
@@ -182,6 +185,24 @@ FULL: list[AnyEntry] = [
     ),
     Emitted(run="run_1", at=4, call_id="call_1", name="progress", data={"done": [1, 2.5, None]}),
     ToolOutput(run="run_1", at=4, call_id="call_1", text="half\n"),
+    TaskStarted(
+        run="run_1",
+        at=11,
+        task="helper:call_2",
+        call_id="call_2",
+        prompt="Do it.",
+        model="gpt-y",
+        system="You help.",
+        tools=(ToolSpec("look", "Look.", {"type": "object"}),),
+        limits=RunLimits(3),
+        description="do it",
+        parent="boss:call_1",
+        depth=2,
+        background=True,
+    ),
+    TaskFinished(
+        run="run_1", at=11, task="helper:call_2", reason="error", usage=Usage(1, 2), error="internal", message="sorry"
+    ),
     RunFinished(run="run_1", at=11, reason="error", usage=Usage(1, 2), error="internal", message="sorry", answer="{}"),
 ]
 """One entry of every type, every field set to something."""
@@ -190,6 +211,7 @@ RUNS = ["r1", "r2"]
 CALLS = ["a", "b", "c"]
 runs = st.sampled_from(RUNS)
 calls = st.sampled_from(CALLS)
+tasks = st.sampled_from(["t:a", "t:b"])
 asks = st.sampled_from(["q1", "q2", "q3"])
 
 
@@ -283,6 +305,18 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),
     st.builds(CancelRequested, run=runs, at=st.just(0)),
     st.builds(Audited, run=runs, at=st.just(0), action=st.just("hitl.bypassed"), outcome=st.just("refused")),
+    st.builds(
+        TaskStarted,
+        run=runs,
+        at=st.just(0),
+        task=tasks,
+        call_id=calls,
+        prompt=st.just("x"),
+        model=st.just("m"),
+        system=st.just("s"),
+    ),
+    st.builds(TaskFinished, run=runs, at=st.just(0), task=tasks, reason=st.just("stop")),
+    st.builds(ToolFinished, run=runs, at=st.just(0), task=tasks, call_id=calls, name=st.just("t"), text=st.just("x")),
     st.builds(RunFinished, run=runs, at=st.just(0), reason=st.just("stop")),
 )
 """Entries that make no sense together: whatever the journal holds, the fold must hold."""

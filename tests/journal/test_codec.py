@@ -9,18 +9,10 @@ import pytest
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text
 from talaria.core.principal import Principal
+from talaria.core.subagents import Subagent
 from talaria.journal import codec
 from talaria.journal.codec import OVERSIZE, blob_ref, decode_entry, encode_entry
-from talaria.journal.entries import (
-    AnyEntry,
-    ModelFinished,
-    OutputSpec,
-    Oversize,
-    RunLimits,
-    ToolFinished,
-    TurnOptions,
-    is_visible,
-)
+from talaria.journal.entries import AnyEntry, ModelFinished, Oversize, ToolFinished, is_visible
 from talaria.journal.letters import (
     DecisionBody,
     TurnBody,
@@ -32,6 +24,7 @@ from talaria.journal.letters import (
 )
 from talaria.journal.session import SessionWriter, load_state
 from talaria.journal.state import SessionState
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.views import entry_events, last_position
 from talaria.ports.inbox import Letter
 from talaria.stores.memory.store import MemoryStore
@@ -98,6 +91,8 @@ TURN = TurnBody(
     digest="abc",
     output=OutputSpec({"type": "object"}, "final_answer"),
     bypass=True,
+    subagents=(Subagent("helper", "Helps."),),
+    notices=(("subagent_failed", "it is not there"),),
 )
 DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue", role="boss")
 

@@ -9,9 +9,10 @@ from inline_snapshot import snapshot
 from talaria import tool
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text, UserMessage
-from talaria.journal.entries import ModelFinished, OutputSpec, TurnStarted
+from talaria.journal.entries import ModelFinished, TurnStarted
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import SessionState
+from talaria.journal.turn import OutputSpec
 from talaria.runtime.stores import open_store
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Restarted, Say, ScriptedModel

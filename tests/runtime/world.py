@@ -12,6 +12,7 @@ from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Message, ToolMessage
 from talaria.journal.entries import AnyEntry
 from talaria.journal.session import load_entry
+from talaria.live.frames import Frame
 from talaria.ports.model import Model
 from talaria.runtime.admission import Submitted
 from talaria.runtime.desk import Decision
@@ -66,6 +67,13 @@ class World:
         """All events of a run, from its start or after a position, to its end."""
         async with asyncio.timeout(LIMIT):
             return [event async for event in self.follow(run_id, after)]
+
+    async def frames(self, run_id: str, after: Position = START) -> list[Frame]:
+        """All frames of a run, from its start or after a position, to its end."""
+        key = await self.parts.lookup.place(ME, run_id)
+        await self.parts.lookup.check_position(run_id, after)
+        async with asyncio.timeout(LIMIT), aclosing(self.parts.lookup.follow(run_id, key, after)) as batches:
+            return [frame async for frames in batches for frame in frames]
 
     async def follow(self, run_id: str, after: Position = START) -> AsyncIterator[ChatEvent]:
         key = await self.parts.lookup.place(ME, run_id)

@@ -77,7 +77,7 @@ def test_secrets_are_masked_in_requests_and_answers(tmp_path: Path) -> None:
         "sys s3cret-value", [ToolSpec("t", "s3cret-value", {})], [AssistantMessage((Text("s3cret-value"),))]
     )
     request = ModelRequest("m", prompt, run_id="run_1")
-    transcripts.request(key, 1, request, Redactor({"key": "s3cret-value"}))
+    transcripts.request(key, "", 1, request, Redactor({"key": "s3cret-value"}))
     transcripts.entries(key, [(1, said("it is s3cret-value"))])
     transcripts.close()
     everything = "".join(file.read_text() for file in tmp_path.rglob("*.json"))

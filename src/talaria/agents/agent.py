@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from talaria.core.errors import ConfigurationError
 from talaria.core.principal import Principal
+from talaria.core.subagents import Subagent
 from talaria.tools.declaration import Tool
 from talaria.tools.methods import tools_of
 
@@ -17,7 +18,8 @@ class AgentSpec:
     `model` is routed like a request's modelName; empty means the configured default. `tools` are tools, or names of
     registered tools and groups (`group:files`), or objects whose methods are tools, which gives all of them; None means
     all that are registered. `deps` is handed to its tools. `output_type`: what its answers are, any type that pydantic
-    knows; None for text. `roles`: who has none of them may not use it; empty: everybody may.
+    knows; None for text. `roles`: who has none of them may not use it; empty: everybody may. `subagents`:
+    those that it may give tasks to; None: all that are configured.
 
     Raises:
         ToolInvalid: something in `tools` is none, or a method that is not bound.
@@ -31,6 +33,7 @@ class AgentSpec:
     deps: Any = field(default=None, repr=False)
     output_type: Any = None
     roles: Sequence[str] = ()
+    subagents: Sequence[Subagent] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.roles, str):

@@ -3,8 +3,9 @@
 from talaria.agents.open_run import OpenRun
 from talaria.agents.tool_step import record_outcome
 from talaria.core.events import START
-from talaria.journal.entries import AnswerAccepted, AnswerRejected, OutputSpec
+from talaria.journal.entries import AnswerAccepted, AnswerRejected
 from talaria.journal.state import CallState
+from talaria.journal.turn import OutputSpec
 from talaria.tools.answers import FinalAnswer, feedback, problem, read_call, read_text
 from talaria.tools.chain import ToolOutcome
 from talaria.tools.errors import ArgumentsInvalid

@@ -1,6 +1,6 @@
 """The attempts at one model call: what the one under way has said, and what all of them took."""
 
-from talaria.agents.open_run import Means
+from talaria.agents.granted import Means
 from talaria.core.usage import Usage
 from talaria.journal.transcript import wire_message
 from talaria.ports.model import Answer, Delta, ModelRequest

@@ -1,5 +1,7 @@
 """What to do next: a pure function of the session's state and the time."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from talaria.journal.entries import AnswerRejected, ApprovalRequested, FinishReason
@@ -48,8 +50,8 @@ EMPTY_ANSWERS = 2
 """How often in a row a model may say nothing at all."""
 
 
-def decide(state: SessionState, now: int) -> Action:
-    """Return the next action of the session's active run. `now` in ms."""
+def decide(state: SessionState, now: int, tasks: Mapping[str, SessionState] | None = None) -> Action:
+    """Return the next action of the session's active run. `now` in ms; `tasks`: those of the whole run."""
     run = state.active
     assert run is not None, "decide is asked only while a run is active"
     if (stop := _must_stop(run, now)) is not None:
@@ -57,7 +59,7 @@ def decide(state: SessionState, now: int) -> Action:
     if run.answer is not None:
         return Stop("toolCallLimitExceeded" if run.over_limit_round else "stop")
     if run.calls:
-        return _for_calls(state, run, now)
+        return _for_calls(state, run, now, run.tasks if tasks is None else tasks)
     if run.rejected is not None:
         return _for_rejected(run, run.rejected)
     return _for_answer(run)
@@ -77,18 +79,30 @@ def _must_stop(run: RunState, now: int) -> Stop | None:
     return None
 
 
-def _for_calls(state: SessionState, run: RunState, now: int) -> Action:
-    if any(run.is_answer(call.call) for call in run.open_calls()):
+def _for_calls(state: SessionState, run: RunState, now: int, tasks: Mapping[str, SessionState]) -> Action:
+    open_calls = run.open_calls()
+    if any(run.is_answer(call.call) for call in open_calls):
         return JudgeAnswer()
     expired = tuple(asked for asked in state.approvals.values() if asked.expires_at <= now)
     if expired:
         return Expire(expired)
-    waiting = [call for call in run.open_calls() if call.status == "asked"]
+    parked = {call.call.id: park for call in open_calls if (park := _waits(call, now, tasks)) is not None}
+    waiting = [call for call in open_calls if call.status == "asked" or call.call.id in parked]
     first_waiting = min((call.ordinal for call in waiting), default=None)
-    ready = tuple(call for call in run.open_calls() if call.status != "asked")
+    ready = tuple(call for call in open_calls if call.status != "asked" and call.call.id not in parked)
     if ready and not (first_waiting is not None and all(_is_held(call, first_waiting) for call in ready)):
-        return RunTools(tuple(run.open_calls()))
-    return Park(min(asked.expires_at for asked in state.approvals.values()))
+        return RunTools(tuple(open_calls))
+    deadlines = [asked.expires_at for asked in state.approvals.values()]
+    return Park(min([*deadlines, *(park.until for park in parked.values())]))
+
+
+def _waits(call: CallState, now: int, tasks: Mapping[str, SessionState]) -> Park | None:
+    """Whether the call waits for a task that has nothing to do but wait for a person."""
+    task = tasks.get(call.waits_on) if call.waits_on else None
+    if task is None or task.active is None:
+        return None
+    action = decide(task, now, tasks)
+    return action if isinstance(action, Park) else None
 
 
 def _is_held(call: CallState, first_waiting: int) -> bool:

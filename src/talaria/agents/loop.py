@@ -1,15 +1,19 @@
 """The loop: decide, act, record, until the run parks or ends."""
 
+from collections.abc import Coroutine
 from enum import Enum
+from typing import Any
 
 from talaria.agents.answer_step import judge_answer
 from talaria.agents.decide import CallModel, Expire, JudgeAnswer, Park, RunTools, Stop, decide
+from talaria.agents.mail import absorb, close_questions
 from talaria.agents.model_step import call_model
 from talaria.agents.open_run import OpenRun
 from talaria.agents.own_step import invoke
 from talaria.agents.own_turn import close_answer
+from talaria.agents.run_tasks import open_tasks
 from talaria.agents.tool_step import close_calls, run_tools
-from talaria.journal.entries import CancelRequested, RunFinished, RunParked
+from talaria.journal.entries import CancelRequested
 from talaria.journal.letters import DecisionBody
 
 
@@ -22,25 +26,33 @@ class Ended(Enum):
 
 async def drive(session: OpenRun) -> Ended:
     """Drive the session's active run until it has nothing to do but wait, or is over."""
-    while True:
-        if session.has_mail:
-            await session.absorb()
-        match decide(session.state, session.now()):
-            case CallModel(tools):
-                own = session.own
-                await session.attend(call_model(session, tools=tools) if own is None else invoke(session, own))
-            case RunTools(calls):
-                await session.attend(run_tools(session, session.means.chain, calls))
-            case JudgeAnswer():
-                judge_answer(session)
-            case Expire(asked):
-                await session.close_questions(asked, DecisionBody("expired"))
-            case Park(until):
-                if await park(session, until):
-                    return Ended.PARKED
-            case Stop() as stop:
-                await finish(session, stop)
-                return Ended.FINISHED
+    open_tasks(session, drive)
+    try:
+        while True:
+            if session.has_mail:
+                await absorb(session)
+            match decide(session.state, session.now(), session.root.run.tasks):
+                case CallModel(tools):
+                    await session.attend(_answer(session, tools=tools))
+                case RunTools(calls):
+                    await session.attend(run_tools(session, session.means.chain, calls))
+                case JudgeAnswer():
+                    judge_answer(session)
+                case Expire(asked):
+                    await close_questions(session, asked, DecisionBody("expired"))
+                case Park(until):
+                    if await park(session, until):
+                        return Ended.PARKED
+                case Stop() as stop:
+                    await finish(session, stop)
+                    return Ended.FINISHED
+    finally:
+        await session.stop_tasks()
+
+
+def _answer(session: OpenRun, *, tools: bool) -> Coroutine[Any, Any, None]:
+    own = session.own
+    return call_model(session, tools=tools) if own is None else invoke(session, own)
 
 
 async def park(session: OpenRun, until: int) -> bool:
@@ -48,34 +60,29 @@ async def park(session: OpenRun, until: int) -> bool:
     if session.next_turn_waits:
         session.record(CancelRequested(run=session.run.id, at=session.now(), why="superseded"))
         return False
-    session.record(RunParked(run=session.run.id, at=session.now(), until=until))
-    await session.flush()
+    if session.tasks is not None and not session.task and session.tasks.are_running:
+        await session.attend(session.tasks.rest())
+        return False
+    await session.park(until)
     return True
 
 
 async def finish(session: OpenRun, stop: Stop) -> None:
-    """End the run: questions closed, calls answered, the reason recorded."""
-    run, cancel = session.run, session.run.cancel
+    """End the run, or a subagent's task: questions closed, calls answered, the reason recorded."""
+    await session.stop_tasks()
+    for task in session.unfinished_tasks():
+        await finish(task, Stop("cancelled"))
+    run, cancel = session.run, session.root.run.cancel
     seconds = run.ran(session.now())
     superseded = cancel is not None and cancel.why == "superseded"
     asked = tuple(session.state.approvals.values())
-    await session.close_questions(asked, DecisionBody("superseded" if superseded else "cancelled"))
+    await close_questions(session, asked, DecisionBody("superseded" if superseded else "cancelled"))
     close_calls(session, _why(stop, superseded=superseded))
     close_answer(session)
-    session.record(
-        RunFinished(
-            run=run.id,
-            at=session.now(),
-            reason="error" if stop.error else stop.reason,
-            usage=run.usage,
-            error=stop.error,
-            message=session.redactor.mask(stop.message),
-            answer=run.answer.text if run.answer is not None and not stop.error else "",
-        )
-    )
+    session.record(session.finished(stop))
     await session.flush()
     session.log.info(
-        "run_finished",
+        "task_finished" if session.task else "run_finished",
         reason=stop.error or stop.reason,
         rounds=run.rounds,
         calls=run.call_count,

@@ -42,13 +42,18 @@ class _Call:
         self.usage: Usage | None = None
         self.downgraded: list[str] = []
         self.is_heard = False
+        self.since = 0
         self.restart()
 
     async def open(self) -> None:
-        """Say the first of this message, once what comes before it has been told."""
-        await self.session.flush()
+        """Say the first of this message, once what comes before it has been told, that of other threads too."""
+        session = self.session
+        while True:
+            await session.flush()
+            if session.live.seq >= session.writer.state.seq:
+                break
         self.is_heard = True
-        self.session.live.begin(self.session.writer.epoch, self.attempt)
+        self.since = session.live.begin(session.writer.epoch, self.attempt)
 
     def restart(self) -> None:
         """Begin an attempt: what was said before is void."""
@@ -56,7 +61,7 @@ class _Call:
         self.session.writer.attempts += 1
         self.attempt = self.session.writer.attempts
         if self.is_heard:
-            self.session.live.begin(self.session.writer.epoch, self.attempt)
+            self.since = self.session.live.begin(self.session.writer.epoch, self.attempt)
 
     def finished(self, message: AssistantMessage, answer: Answer | None, error: TalariaError | None) -> ModelFinished:
         """The entry for how the call ended."""
@@ -77,6 +82,7 @@ class _Call:
             error_text=error.message if error else "",
             downgraded=tuple(self.downgraded),
             reasoning_refused=answer.reasoning_refused if answer else False,
+            since=0 if self.since == session.writer.state.seq or session.task else self.since,
         )
 
     def partial(self) -> AssistantMessage:
@@ -98,7 +104,9 @@ async def call_model(session: OpenRun, *, tools: bool) -> None:
         session.over_quota(error)
         return
     if session.means.recorder is not None:
-        session.means.recorder.request(session.state.key, session.run.rounds + 1, request, session.redactor)
+        session.means.recorder.request(
+            session.state.key, session.task, session.run.rounds + 1, request, session.redactor
+        )
     call = _Call(session, request, room)
     try:
         await _ask(call)

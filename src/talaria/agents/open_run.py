@@ -3,116 +3,112 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-import msgspec
 import structlog
 
-from talaria.agents.own import OwnGrant
-from talaria.agents.own_parts import Metrics
+from talaria.agents.decide import Stop
+from talaria.agents.granted import Granted, Means
 from talaria.agents.placing import with_files
 from talaria.artifacts.artifact import Artifact
-from talaria.artifacts.files import Files
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
-from talaria.core.events import ChatEvent
-from talaria.core.ids import SessionKey, new_id
-from talaria.core.principal import Principal
+from talaria.core.events import ChatEvent, Position
+from talaria.core.ids import new_id
 from talaria.core.redaction import Redactor
-from talaria.core.usage import Usage
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
-    ApprovalResolved,
     Audited,
-    CancelRequested,
     Emitted,
+    RunFinished,
+    RunParked,
     ToolOutput,
     ToolStarted,
     VariableSet,
 )
 from talaria.journal.fold import QUOTA
-from talaria.journal.index import index
-from talaria.journal.letters import DecisionBody, decision_letter, read_decision
-from talaria.journal.questions import QUESTION
-from talaria.journal.session import Rows, SessionWriter
+from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
-from talaria.live.buffer import LiveBuffer
-from talaria.policy.policy import RunPolicy
-from talaria.ports.clock import Clock
-from talaria.ports.inbox import Letter
-from talaria.ports.model import Model, ModelRequest
-from talaria.ports.sandbox import Sandbox
-from talaria.ports.store import Store
-from talaria.quotas.quotas import Quotas, RunQuota
+from talaria.ports.model import Delta
+from talaria.quotas.quotas import RunQuota
 from talaria.threads.context import NO_CONTEXT
 from talaria.threads.watchdog import Watchdog
 from talaria.tools.breaker import Breakers
-from talaria.tools.chain import Proceed, Suspended
+from talaria.tools.chain import Suspended
+from talaria.tools.context import Subagents
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.outlet import mask_value
 from talaria.tools.session import Session
-from talaria.tools.tasks import TaskPool
-from talaria.tools.threads import ThreadPool
 
 _log = structlog.get_logger("talaria.run")
 
 
-class Recorder(Protocol):
-    """Keeps each round's request somewhere people can read it."""
+class Live(Protocol):
+    """Where a run, or a subagent's task in it, says what is not recorded yet; see live.buffer."""
 
-    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None:
-        """A round begins with this request; `redactor` masks the run's secrets."""
+    @property
+    def seq(self) -> int:
+        """The last entry that was published."""
+        ...
+
+    def begin(self, epoch: int, attempt: int) -> int:
+        """A model call begins; returns the seq after which what it says stands."""
+        ...
+
+    def say(self, deltas: Sequence[Delta]) -> None:
+        """The model said something."""
+        ...
+
+    def tell(self, event: ChatEvent) -> None:
+        """Say something that is in no entry."""
+        ...
+
+    def task(self, task: str, anchor: Position) -> "Live":
+        """Where a subagent says what it says; `anchor`: where its last event so far stands."""
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What this process lends to every run. `chain` is what every tool call goes through, `rows` indexes entries.
+class Tasks(Protocol):
+    """The subagents' tasks of one run; see agents.run_tasks."""
 
-    `priced`: usage with what it costs with a model, as far as prices are known.
-    """
+    def of(self, session: "OpenRun", call: CallState) -> Subagents:
+        """What a call may do with subagents."""
+        ...
 
-    clock: Clock
-    store: Store
-    model: Model
-    threads: ThreadPool
-    chain: Proceed
-    argument_health: ArgumentHealth
-    breakers: Breakers
-    metrics: Metrics
-    files: Files
-    recorder: Recorder | None = None
-    quotas: Quotas | None = None
-    rows: Rows = index
-    priced: Callable[[Usage, str], Usage] = lambda usage, _: usage
-    tasks: TaskPool = field(default_factory=TaskPool)
+    def read_mail(self) -> None:
+        """There is mail, and the run itself is busy."""
+        ...
 
+    def poke(self) -> None:
+        """Letters were read: whoever waits for a decision looks for it."""
+        ...
 
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """What one run may use: its tools, its secrets, whom it acts for, what the policy says of its calls.
+    @property
+    def are_running(self) -> bool:
+        """Whether tasks in the background are worked on."""
+        ...
 
-    `answer` stands for the final answer, where the turn has a schema for it. `own` answers in the model's place.
-    """
+    async def rest(self) -> None:
+        """Wait until one of those comes to something, or there is mail."""
+        ...
 
-    tools: Sequence[Tool[..., Any]] = ()
-    _: KW_ONLY
-    secrets: Mapping[str, str] | None = field(default=None, repr=False)
-    principal: Principal = field(default_factory=Principal)
-    deps: Any = field(default=None, repr=False)
-    policy: RunPolicy = field(default_factory=RunPolicy)
-    answer: Tool[..., Any] | None = None
-    sandbox: Sandbox | None = None
-    own: OwnGrant | None = None
+    async def stop(self) -> None:
+        """This process works on them no more."""
+        ...
+
+    def unfinished(self) -> "list[OpenRun]":
+        """The tasks that are not over, the last begun first."""
+        ...
 
 
 class OpenRun:
     """What the loop works on. Only the owner of the session has one; it is thrown away when the run parks or ends."""
 
-    def __init__(self, means: Means, writer: SessionWriter, live: LiveBuffer, granted: Granted) -> None:
+    task = ""
+
+    def __init__(self, means: Means, writer: SessionWriter, live: Live, granted: Granted) -> None:
         self.means = means
         self.writer = writer
         self.live = live
@@ -123,6 +119,8 @@ class OpenRun:
         self._answer = granted.answer
         self.own = granted.own
         self.sandbox = with_files(granted.sandbox, means.files, granted.principal, writer.state)
+        self.subagents = granted.subagents
+        self.tasks: Tasks | None = None
         self.redactor = Redactor(self.secrets)
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None
@@ -133,7 +131,13 @@ class OpenRun:
         self._is_left, self._not_before = False, 0
         self._watchdog = Watchdog()
         self._alarm: asyncio.TimerHandle | None = None
-        self._arrived, self._absorbed = 1, 0
+        self.arrived, self.absorbed = 1, 0  # letters, and how many of them have been read
+        self.reading = asyncio.Lock()
+
+    @property
+    def root(self) -> "OpenRun":
+        """The run itself, of which this may be a subagent's task."""
+        return self
 
     @property
     def state(self) -> SessionState:
@@ -153,7 +157,7 @@ class OpenRun:
     @property
     def run(self) -> RunState:
         """The run's part of the state."""
-        run = self.writer.state.run
+        run = self.state.run
         assert run is not None
         return run
 
@@ -211,9 +215,8 @@ class OpenRun:
 
     async def attend(self, action: Any) -> None:
         """Perform an action until it ends, the run's time is up, or somebody interrupts it."""
-        if self._alarm is None:  # one for all actions: the run goes on running until this process drives it no more
-            left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
-            self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
+        if self._alarm is None and not self.task:
+            self._set_alarm()
         try:
             with self._watchdog:
                 await action
@@ -223,6 +226,11 @@ class OpenRun:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError  # this process ends, and a tool kept that to itself
+
+    def _set_alarm(self) -> None:
+        """One for all actions: the run goes on running until this process drives it no more."""
+        left = self.run.turn.limits.run_timeout - self.run.ran(self.now())
+        self._alarm = asyncio.get_running_loop().call_later(max(0.0, left), self._end_time, context=NO_CONTEXT)
 
     def _end_time(self) -> None:
         self._not_before = self.run.ends_at  # the clock that dates entries may be a little, or far, behind
@@ -242,68 +250,60 @@ class OpenRun:
     @property
     def has_mail(self) -> bool:
         """Whether letters may have come that nobody has read."""
-        return self._absorbed < self._arrived
+        return self.absorbed < self.arrived
 
     def notify(self) -> None:
         """There is mail."""
-        self._arrived += 1
+        self.arrived += 1
         if self.on_mail is not None:
             self.on_mail()
+        elif self.tasks is not None:
+            self.tasks.read_mail()
+
+    def poke_tasks(self) -> None:
+        """Letters were read."""
+        if self.tasks is not None:
+            self.tasks.poke()
+
+    async def stop_tasks(self) -> None:
+        """This process works on the run's tasks no more."""
+        if self.tasks is not None and not self.task:
+            await self.tasks.stop()
+
+    def unfinished_tasks(self) -> "list[OpenRun]":
+        """The run's tasks that are not over, the last begun first."""
+        return [] if self.tasks is None or self.task else self.tasks.unfinished()
 
     def has_no_mail(self) -> None:
         """All letters there are have been read: by the owner, when it took the turn."""
-        self._absorbed = self._arrived
+        self.absorbed = self.arrived
 
-    async def absorb(self) -> None:
-        """Turn letters into entries: decisions and cancels of this run; the next turn stays where it is."""
-        arrived = self._arrived
-        letters = await self.means.store.inbox.pending(self.state.path)
-        self._absorbed = arrived  # not sooner: whoever is interrupted while reading has read nothing
-        in_line = {letter.run for letter in letters if letter.kind == "turn"}
-        self.next_turn_waits = bool(in_line)
-        for letter in letters:
-            if letter.run in in_line:
-                continue
-            if letter.kind == "cancel" and letter.run == self.run.id:
-                self.record(CancelRequested(run=self.run.id, at=self.now()), consumed=[letter.key])
-                self.interrupt()
-            elif letter.kind == "decision" and letter.run == self.run.id:
-                self.take_decision(letter)
-            else:
-                self.record(consumed=[letter.key])  # about a run that is over
+    # What the loop says in the end
 
-    def take_decision(self, letter: Letter) -> None:
-        """Record the decision in force for a question; a question that is closed stays as it is."""
-        asked = self.state.approvals.get(letter.key)
-        if asked is None:
-            self.record(consumed=[letter.key])
-            return
-        body = read_decision(letter)
-        entry = ApprovalResolved(
-            run=self.run.id,
+    async def park(self, until: int) -> None:
+        """Record that there is nothing to do but wait."""
+        deadlines = [asked.expires_at for each in self.state.threads for asked in each.approvals.values()]
+        self.record(RunParked(run=self.run.id, at=self.now(), until=min([until, *deadlines])))
+        await self.flush()
+
+    def finished(self, stop: Stop) -> AnyEntry:
+        """The entry for how it ended."""
+        run = self.run
+        return RunFinished(
+            run=run.id,
             at=self.now(),
-            request_id=letter.key,
-            call_id=asked.call_id,
-            outcome=body.outcome,
-            by=body.by,
-            arguments=body.arguments,
-            comment=body.comment,
-            remember=body.remember,
-            via=body.via,
-            answer=body.answer,
-            role=body.role,
+            reason="error" if stop.error else stop.reason,
+            usage=run.usage,
+            error=stop.error,
+            message=self.redactor.mask(stop.message),
+            answer=run.answer.text if run.answer is not None and not stop.error else "",
         )
-        self.record(entry, consumed=[letter.key])
-        self.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)
-
-    async def close_questions(self, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
-        """Answer questions in the harness's own name; a person who was faster wins."""
-        for question in asked:
-            said = msgspec.structs.replace(body, for_user=question.reason == QUESTION)
-            letter = decision_letter(self.state.path, question.request_id, self.run.id, self.now(), said)
-            self.take_decision(await self.means.store.inbox.put(letter))
 
     # What the chain's stages use (tools.chain.CallRun)
+
+    def subagents_of(self, call: CallState) -> Subagents | None:
+        """See CallRun."""
+        return None if self.tasks is None else self.tasks.of(self, call)
 
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:
         """See CallRun."""

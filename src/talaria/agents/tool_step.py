@@ -5,6 +5,7 @@ from typing import cast
 
 from structlog.contextvars import bind_contextvars, reset_contextvars
 
+from talaria.agents.mail import absorb
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import Outcome, StopRaised, ToolFinished
 from talaria.journal.state import CallState
@@ -66,8 +67,8 @@ class _Round:
 
     async def _read(self) -> None:
         while self.session.has_mail:
-            await self.session.absorb()
-        if any(call.status == "resolved" and self._is_ready(call) for call in self.calls):
+            await absorb(self.session)
+        if any((call.status == "resolved" or call.waits_on) and self._is_ready(call) for call in self.calls):
             self._start(self._take_ready())
 
     def _is_ready(self, call: CallState) -> bool:

@@ -8,16 +8,17 @@ import msgspec
 from talaria.core.errors import InvalidRequest
 from talaria.core.usage import Usage
 
-Position = tuple[int, int, int, int]
+Position = tuple[int, ...]
 """Where an event stands: (seq, epoch, attempt, offset).
 
 Events of a journal entry: (its seq, 0, 0, index within the entry). Text of an unfinished or finished message:
 (the last seq published before it, the owner's epoch, the number of the model call, code points said after it).
+Where entries of subagents have come while the message is unfinished, a fifth number is the seq of the last of them.
 Tuples compare in the order in which a client gets the events.
 """
 
 START: Position = (0, 0, 0, 0)
-_POSITION = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15}|(?:\.[0-9]{1,15}){3})", re.ASCII)
+_POSITION = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15}|(?:\.[0-9]{1,15}){3,4})", re.ASCII)
 
 
 class CallInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -90,13 +91,19 @@ class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, renam
 
 def write_position(position: Position) -> str:
     """The position as it stands in an event id."""
-    seq, epoch, attempt, offset = position
-    return f"{seq}.{epoch}.{attempt}.{offset}" if epoch else f"{seq}.{offset}"
+    return ".".join(map(str, position)) if position[1] else f"{position[0]}.{position[3]}"
 
 
-def rewind_event(run_id: str, target: Position) -> ChatEvent:
-    """Tell a client to drop all text after the event at `target`: it is said again."""
-    return ChatEvent("rewind", f"{run_id}/{write_position(target)}")
+def rewind_event(run_id: str, target: Position, task: str = "") -> ChatEvent:
+    """Tell a client to drop all text after the event at `target`, of a subagent's task only: it is said again."""
+    return ChatEvent("rewind", f"{run_id}/{write_position(target)}", task_id=task or None)
+
+
+def task_event(task: str, event: ChatEvent) -> ChatEvent:
+    """The event as one of a subagent's; `custom` ones keep their name beside their data."""
+    data = {"name": event.name, "data": event.data} if event.type == "custom" else event.data
+    name, _, _ = task.partition(":")
+    return msgspec.structs.replace(event, type=f"subagent_{event.type}", data=data, name=name, task_id=task)
 
 
 def read_position(text: str) -> Position:
@@ -110,4 +117,15 @@ def read_position(text: str) -> Position:
     numbers = [int(part) for part in text.split(".")]
     if len(numbers) == 2:
         return (numbers[0], 0, 0, numbers[1])
-    return (numbers[0], numbers[1], numbers[2], numbers[3])
+    seq, epoch, attempt, offset = numbers[:4]
+    return (seq, epoch, attempt, offset) if len(numbers) == 4 else (seq, epoch, attempt, offset, numbers[4])
+
+
+def is_after(position: Position, seen: Position) -> bool:
+    """Whether a client that is at `seen` has not got the event at `position`."""
+    return position > seen and (len(seen) == 4 or position[1] > 0 or position[0] > seen[4])
+
+
+def seen_seq(position: Position) -> int:
+    """The seq of the last entry whose events a client at this position has, as far as they have any."""
+    return position[4] if len(position) == 5 else position[0]

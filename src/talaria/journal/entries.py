@@ -11,39 +11,10 @@ import msgspec
 
 from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
+from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.ports.model import Finish, ToolSpec
-
-
-class RunLimits(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What this run may take, fixed when it starts. Times in seconds."""
-
-    max_calls: int = 150
-    max_calls_per_tool: int = 40
-    max_rounds: int = 25
-    run_timeout: float = 600.0
-    tool_timeout: float = 60.0
-    approval_timeout: float = 300.0
-    result_limit: int = 20_000
-    output_repairs: int = 2
-
-
-class TurnOptions(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the request asks of the model calls of this turn."""
-
-    thinking: Literal["enabled", "disabled"] | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-
-
-class OutputSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What the final answer of this turn must be: JSON that validates against `schema`.
-
-    `tool` names the tool that takes the answer; empty: the model itself keeps to the schema, in its text.
-    """
-
-    schema: dict[str, Any]
-    tool: str = ""
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True, tag_field="type"):
@@ -57,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=T
 class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     """A request became a run of this session. `secrets` names the secrets it came with, never their values.
 
-    `bypass`: nobody is asked about its calls.
+    `bypass`: nobody is asked about its calls. `subagents`: those that it brought.
     """
 
     agent: str
@@ -74,6 +45,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     detached: bool = True
     output: OutputSpec | None = None
     bypass: bool = False
+    subagents: tuple[Subagent, ...] = ()
 
 
 class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
@@ -93,7 +65,8 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     `attempt` is 0 for an agent of one's own, whose every word had an entry before (`AgentSaid`).
     An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
     and `error_text` a sentence for a person. `downgraded`: what the model was asked for and does not take, a sentence
-    each, the first time in a run. `reasoning_refused`: its provider did not take earlier reasoning back.
+    each, the first time in a run. `reasoning_refused`: its provider did not take earlier reasoning back. `since`: the
+    seq after which the message was said, where that is not the one before its own; see `base`.
     """
 
     round: int
@@ -108,6 +81,7 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     error_text: str = ""
     downgraded: tuple[str, ...] = ()
     reasoning_refused: bool = False
+    since: int = 0
 
 
 class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
@@ -287,6 +261,39 @@ class CancelRequested(Entry, frozen=True, gc=False, tag="cancel_requested.1"):
     by: str = ""
 
 
+FinishReason = Literal[
+    "stop", "length", "content_filter", "toolCallLimitExceeded", "maxRounds", "timeout", "quotaExceeded", "cancelled"
+]
+
+
+class TaskStarted(Entry, frozen=True, gc=False, tag="task_started.1"):
+    """A subagent took on a task; `task` is its thread: its name, a colon, and the call `call_id` that gave the task.
+
+    What it does from here on is in entries of that thread. `parent` is the thread that called. `background`: the call
+    does not wait for it.
+    """
+
+    call_id: str
+    prompt: str
+    model: str
+    system: str
+    tools: tuple[ToolSpec, ...] = ()
+    limits: RunLimits = RunLimits()
+    description: str = ""
+    parent: str = ""
+    depth: int = 1
+    background: bool = False
+
+
+class TaskFinished(Entry, frozen=True, gc=False, tag="task_finished.1"):
+    """A subagent's task is over: `reason`, or an `error` code with a sentence. `usage` sums its own model calls."""
+
+    reason: FinishReason | Literal["error"]
+    usage: Usage = Usage()
+    error: str = ""
+    message: str = ""
+
+
 class Audited(Entry, frozen=True, gc=False, tag="audited.1"):
     """A decision of the harness that somebody may have to account for.
 
@@ -301,11 +308,6 @@ class Audited(Entry, frozen=True, gc=False, tag="audited.1"):
     rule: str = ""
     by: str = ""
     detail: str = ""
-
-
-FinishReason = Literal[
-    "stop", "length", "content_filter", "toolCallLimitExceeded", "maxRounds", "timeout", "quotaExceeded", "cancelled"
-]
 
 
 class RunFinished(Entry, frozen=True, gc=False, tag="run_finished.1"):
@@ -349,6 +351,8 @@ AnyEntry = (
     | RunResumed
     | CancelRequested
     | Audited
+    | TaskStarted
+    | TaskFinished
     | RunFinished
 )
 
@@ -363,6 +367,8 @@ _VISIBLE = frozenset(
         ArtifactSaved,
         ApprovalRequested,
         ApprovalResolved,
+        TaskStarted,
+        TaskFinished,
         RunFinished,
     )
 )

@@ -6,6 +6,8 @@ message with calls enters it only together with exactly one tool message a call,
 
 from typing import assert_never
 
+import msgspec
+
 from talaria.core.events import Position
 from talaria.core.messages import (
     AssistantMessage,
@@ -36,6 +38,8 @@ from talaria.journal.entries import (
     SessionExpired,
     StepFinished,
     StopRaised,
+    TaskFinished,
+    TaskStarted,
     ToolFinished,
     ToolOutput,
     ToolStarted,
@@ -60,8 +64,55 @@ INTERRUPTED = "The run ended before this call had a result; it is not known whet
 def apply(state: SessionState, entry: AnyEntry) -> None:
     """Move `state` on by one entry."""
     state.seq += 1
-    _evolve(state, entry)
+    if entry.task:
+        _move_task(state, entry)
+    else:
+        _evolve(state, entry)
     state.last_at = entry.at
+
+
+def _move_task(state: SessionState, entry: AnyEntry) -> None:
+    """Entries of a subagent's thread move the state of its task; what they use counts for the run."""
+    run = state.run
+    if run is None or run.id != entry.run or run.finished is not None:
+        return
+    if isinstance(entry, TaskStarted):
+        run.tasks[entry.task] = _start_task(state, run, entry)
+        return
+    task = run.tasks.get(entry.task)
+    if task is None or task.run is None:
+        return
+    task.seq = state.seq
+    _evolve(task, entry)
+    if isinstance(entry, ModelFinished):
+        run.usage += entry.usage
+    elif isinstance(entry, TaskFinished):
+        above = run.tasks.get(task.run.task.parent, state) if task.run.task is not None else state
+        above.untrusted = above.untrusted or task.untrusted
+
+
+def _start_task(state: SessionState, run: RunState, entry: TaskStarted) -> SessionState:
+    """A state with a history of its own; what holds for the whole session is shared."""
+    above = run.tasks.get(entry.parent, state)
+    task = SessionState(state.key)
+    task.seq, task.untrusted, task.created, task.turns = state.seq, above.untrusted, entry.at, 1
+    task.remembered, task.wholes, task.variables = state.remembered, state.wholes, state.variables
+    message = UserMessage((Text(entry.prompt),), run.turn.message.sent)
+    turn = msgspec.structs.replace(
+        run.turn, task=entry.task, model=entry.model, message=message, limits=entry.limits, history=(), output=None
+    )
+    task.run = RunState(
+        turn,
+        state.seq,
+        (state.seq, 0, 0, 0),
+        running_since=entry.at,
+        spending=run.spending,
+        call_ids=run.call_ids,
+        per_tool=run.per_tool,
+        task=entry,
+    )
+    task.prompt = Prompt(entry.system, entry.tools, [message])
+    return task
 
 
 def _evolve(state: SessionState, entry: AnyEntry) -> None:
@@ -81,7 +132,7 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _take_own(run, entry, before)
         case ToolStarted() | ToolFinished() | ApprovalRequested() | ApprovalResolved():
             _move_call(state, run, entry)
-        case Emitted() | ToolOutput() | ArtifactSaved():
+        case Emitted() | ToolOutput() | ArtifactSaved() | TaskStarted():
             pass  # for clients, and for those who look into it
         case Audited():
             if entry.action == QUOTA and not entry.call_id:
@@ -117,7 +168,9 @@ def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) 
 
 
 def _move_run(
-    state: SessionState, run: RunState, entry: StopRaised | RunParked | RunResumed | CancelRequested | RunFinished
+    state: SessionState,
+    run: RunState,
+    entry: StopRaised | RunParked | RunResumed | CancelRequested | TaskFinished | RunFinished,
 ) -> None:
     match entry:
         case StopRaised():
@@ -131,9 +184,15 @@ def _move_run(
             run.running_since, run.parked_until = entry.at, None
         case CancelRequested():
             run.cancel = run.cancel or entry
+        case TaskFinished():
+            _close(state, run)
+            run.finished = RunFinished(
+                run=entry.run, at=entry.at, reason=entry.reason, error=entry.error, message=entry.message
+            )
         case RunFinished():
             _close(state, run)
             run.finished, run.running_since, run.parked_until = entry, None, None
+            run.tasks.clear()
             count_run(run.spending, entry.at)
         case _:
             assert_never(entry)
@@ -227,7 +286,6 @@ def _add_call(run: RunState, call: ToolCall, round_: int) -> None:
     if run.is_answer(call):  # no tool's call: it counts as none
         run.calls[call.id] = CallState(call, call.arguments, run.call_count, 0)
         return
-    run.call_count += 1
     nth = run.per_tool[call.name] = run.per_tool.get(call.name, 0) + 1
     run.calls[call.id] = CallState(call, call.arguments, run.call_count, nth)
     limits = run.turn.limits

@@ -143,7 +143,9 @@ def _run_row(state: SessionState, run: RunState, status: str) -> Put:
 
 
 def _decided(state: SessionState, entry: ApprovalResolved) -> Put:
-    call = state.run.calls.get(entry.call_id) if state.run is not None else None
+    run = state.run
+    thread = run.tasks[entry.task].run if run is not None and entry.task in run.tasks else run
+    call = thread.calls.get(entry.call_id) if thread is not None else None
     name = call.call.name if call is not None else ""
     row = AuditRow(
         "approval",

@@ -6,7 +6,9 @@ import msgspec
 
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
-from talaria.journal.entries import OutputSpec, Resolution, RunLimits, TurnOptions
+from talaria.core.subagents import Subagent
+from talaria.journal.entries import Resolution
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.ports.inbox import Letter
 
 
@@ -21,7 +23,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A request that waits to become a run. Secrets are not in it, only their names.
 
     `digest` tells whether a request with the same idempotency key is the same request. `bypass`: it wants to do without
-    approvals.
+    approvals. `notices`: what the client must be told of what it brought, each a code and a sentence.
     """
 
     query: str
@@ -40,6 +42,8 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     output: OutputSpec | None = None
     bypass: bool = False
     attachments: tuple[Attached, ...] = ()
+    subagents: tuple[Subagent, ...] = ()
+    notices: tuple[tuple[str, str], ...] = ()
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -21,6 +21,7 @@ from talaria.journal.entries import (
     RunFinished,
     StepFinished,
     StopRaised,
+    TaskStarted,
     TurnStarted,
 )
 from talaria.journal.spending import Spending
@@ -36,7 +37,8 @@ class CallState(msgspec.Struct, gc=False):
     """One tool call of the current round.
 
     `call` holds the model's arguments, `arguments` what runs (an approver may have edited them).
-    `held`: a call with side effects before it waits for a person, so it waits too (known only to this process).
+    `held`: a call with side effects before it waits for a person, so it waits too; `waits_on`: the subagent's task that
+    it waits for, which waits for a person (both known only to this process).
     `ordinal` counts the run's calls from 1, `nth` those of the same tool.
     """
 
@@ -50,6 +52,7 @@ class CallState(msgspec.Struct, gc=False):
     result: ToolMessage | None = None
     was_started: bool = False
     held: bool = False
+    waits_on: str = ""
     is_invalid: bool = False
     untrusted: bool = False
 
@@ -63,7 +66,9 @@ class RunState(msgspec.Struct, gc=False):
     """The current (or last) run of the session. `anchor` is where the last event stands that its entries made.
 
     `before_text`: where the event stands that came before the text of `last`. `rejected` is the verdict on `last`.
-    `invalid_rounds`: how many of the last rounds, without a gap, had invalid calls only.
+    `invalid_rounds`: how many of the last rounds, without a gap, had invalid calls only. `tasks`: the subagents' tasks
+    of the whole run, by id, each a state of its own, whose run has `task` and no tasks (theirs are here, too); ids and
+    counts of calls, and what is spent, are one for all.
     """
 
     turn: TurnStarted
@@ -76,7 +81,6 @@ class RunState(msgspec.Struct, gc=False):
     message: AssistantMessage | None = None
     calls: dict[str, CallState] = {}
     call_ids: set[str] = set()
-    call_count: int = 0
     per_tool: dict[str, int] = {}
     usage: Usage = Usage()
     steps: dict[int, StepFinished] = {}
@@ -96,6 +100,13 @@ class RunState(msgspec.Struct, gc=False):
     stopped: StopRaised | None = None
     over_quota: Audited | None = None
     finished: RunFinished | None = None
+    task: TaskStarted | None = None
+    tasks: "dict[str, SessionState]" = {}
+
+    @property
+    def call_count(self) -> int:
+        """How many calls there were, those of subagents included."""
+        return sum(self.per_tool.values())
 
     @property
     def id(self) -> str:
@@ -176,6 +187,16 @@ class SessionState:
         """What a listing calls the session."""
         words = self.first_words
         return words if len(words) <= TITLE else words[: TITLE - 1] + "…"
+
+    @property
+    def task(self) -> str:
+        """The subagent's task whose state this is; empty for the session's own."""
+        return self.run.turn.task if self.run is not None else ""
+
+    @property
+    def threads(self) -> "list[SessionState]":
+        """This state, and those of the subagents' tasks."""
+        return [self, *(self.run.tasks.values() if self.run is not None else ())]
 
     @property
     def active(self) -> RunState | None:

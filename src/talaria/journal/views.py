@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event
+from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event, task_event
 from talaria.core.messages import Reasoning, Text
 from talaria.journal.entries import (
     AgentSaid,
@@ -15,6 +15,8 @@ from talaria.journal.entries import (
     Emitted,
     ModelFinished,
     RunFinished,
+    TaskFinished,
+    TaskStarted,
     ToolFinished,
     ToolOutput,
     ToolStarted,
@@ -28,30 +30,47 @@ Placed = tuple[Position, ChatEvent]
 
 def entry_events(seq: int, session_id: str, entry: AnyEntry) -> list[Placed]:
     """Return what a client sees of the entry with this seq, streamed text left out (see `text_events`)."""
+    events = _events(session_id, entry)
+    if entry.task:
+        events = [task_event(entry.task, event) for event in events]
+    return [((seq, 0, 0, at), event) for at, event in enumerate(events)]
+
+
+def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
     match entry:
-        case TurnStarted():
-            events = [ChatEvent("run_started", entry.run, session_id=session_id, model_name=entry.model)]
+        case TurnStarted() | TaskStarted():
+            return [_start_event(session_id, entry)]
         case ModelFinished() if entry.message.calls and not entry.message.incomplete:
             calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
-            events = [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
+            return [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
         case AgentSaid():
-            events = [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
+            return [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
         case ToolStarted() | Emitted() | ToolOutput() | ToolFinished() | ArtifactSaved():
-            events = [_call_event(entry)]
+            return [_call_event(entry)]
         case ApprovalRequested():
-            events = [_request_event(entry)]
+            return [_request_event(entry)]
         case ApprovalResolved():
-            events = [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
-        case RunFinished(reason="error"):
-            events = [ChatEvent("error", entry.message, reason=entry.error, usage=UsageInfo.of(entry.usage))]
-        case RunFinished():
-            usage = UsageInfo.of(entry.usage)
-            events = [ChatEvent("finish", entry.answer or None, reason=entry.reason, usage=usage)]
+            return [ChatEvent("approval_resolved", entry.request_id, reason=entry.outcome)]
+        case RunFinished() | TaskFinished():
+            return [_end_event(entry)]
         case AnswerRejected() | AnswerAccepted():
-            events = _verdict_events(entry)
+            return _verdict_events(entry)
         case _:
             return []
-    return [((seq, 0, 0, at), event) for at, event in enumerate(events)]
+
+
+def _start_event(session_id: str, entry: TurnStarted | TaskStarted) -> ChatEvent:
+    if isinstance(entry, TurnStarted):
+        return ChatEvent("run_started", entry.run, session_id=session_id, model_name=entry.model)
+    return ChatEvent("run_started", entry.run, tool_call_id=entry.call_id, model_name=entry.model)
+
+
+def _end_event(entry: RunFinished | TaskFinished) -> ChatEvent:
+    usage = UsageInfo.of(entry.usage)
+    if entry.reason == "error":
+        return ChatEvent("error", entry.message, reason=entry.error, usage=usage)
+    answer = entry.answer if isinstance(entry, RunFinished) else ""
+    return ChatEvent("finish", answer or None, reason=entry.reason, usage=usage)
 
 
 def _verdict_events(entry: AnswerRejected | AnswerAccepted) -> list[ChatEvent]:
@@ -97,7 +116,10 @@ def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished | Artif
 
 
 def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
-    """Return the message's reasoning and text as events, less the first `said` code points."""
+    """Return the message's reasoning and text as events, less the first `said` code points.
+
+    Those of a subagent have no place of their own: see `entry_events` for what they stand among.
+    """
     out: list[Placed] = []
     if not entry.attempt:
         return out
@@ -109,8 +131,13 @@ def text_events(seq: int, entry: ModelFinished, said: int = 0) -> list[Placed]:
         if offset > said:
             kind = "token" if isinstance(part, Text) else "reasoning"
             text = part.text[max(0, said - begin) :]
-            out.append(((seq - 1, entry.epoch, entry.attempt, offset), ChatEvent(kind, text)))
+            out.append(((base(seq, entry), entry.epoch, entry.attempt, offset), ChatEvent(kind, text)))
     return out
+
+
+def base(seq: int, entry: ModelFinished) -> int:
+    """The seq after which the text of a message stands."""
+    return entry.since or seq - 1
 
 
 def last_position(seq: int, entry: AnyEntry) -> Position | None:
@@ -118,9 +145,9 @@ def last_position(seq: int, entry: AnyEntry) -> Position | None:
     if is_visible(entry):
         is_second = isinstance(entry, AnswerAccepted) and entry.rewind != START
         return (seq, 0, 0, int(is_second))
-    if isinstance(entry, ModelFinished) and entry.attempt:
+    if isinstance(entry, ModelFinished) and entry.attempt and not entry.task:
         said = sum(len(part.text) for part in entry.message.parts if isinstance(part, (Text, Reasoning)))
-        return (seq - 1, entry.epoch, entry.attempt, said) if said else None
+        return (base(seq, entry), entry.epoch, entry.attempt, said) if said else None
     return None
 
 
@@ -131,7 +158,7 @@ def before_text(seq: int, entry: ModelFinished, anchor: Position) -> Position:
         if isinstance(part, Text) and part.text:
             break
         thought += len(part.text) if isinstance(part, Reasoning) else 0
-    return (seq - 1, entry.epoch, entry.attempt, thought) if thought else anchor
+    return (base(seq, entry), entry.epoch, entry.attempt, thought) if thought else anchor
 
 
 def iso_time(ms: int) -> str:

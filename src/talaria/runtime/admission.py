@@ -11,9 +11,9 @@ from talaria.core.errors import Conflict, Forbidden, InvalidRequest, Overloaded
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.principal import Principal
 from talaria.core.redaction import too_short
-from talaria.journal.entries import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.index import WAKE, AuditRow
 from talaria.journal.letters import TurnBody, cancel_letter, encode_body, read_turn
+from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.quotas.quotas import Quotas

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from talaria.journal.entries import OutputSpec
+from talaria.journal.turn import OutputSpec
 from talaria.models.routes import Route, find_route
 from talaria.ports.model import ToolSpec
 from talaria.tools.answers import ANSWER_TOOL, answer_tool, is_wrapped

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from talaria.agents.open_run import Means
+from talaria.agents.granted import Means
 from talaria.artifacts.files import Files
 from talaria.core.errors import ConfigurationError
 from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.core.subagents import Subagent
 from talaria.runtime.settings import Settings
+from talaria.runtime.subagents import load_subagents
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.builtin.background import Background
 from talaria.tools.builtin.code import code_tools
@@ -34,6 +36,7 @@ class Catalog:
     def __init__(self) -> None:
         self.registry = Registry()
         self.stages: tuple[OwnStage, ...] = ()
+        self.subagents: tuple[Subagent, ...] = ()
         self._agents: dict[str, AgentSpec] = {}
         self._types: dict[str, OutputType] = {}
 
@@ -81,6 +84,18 @@ class Catalog:
             return AgentSpec(DEFAULT_AGENT)
         raise InvalidRequest(f"no agent named '{name[:80]}'{suggestion(name, self._agents)}")
 
+    def named_subagents(self, where: str, names: Sequence[str]) -> tuple[Subagent, ...]:
+        """The configured subagents of these names.
+
+        Raises:
+            ConfigurationError: there is none of a name.
+        """
+        known = {each.name: each for each in self.subagents}
+        for name in names:
+            if name not in known:
+                raise ConfigurationError(f"{where}.subagents: no subagent named '{name}'{suggestion(name, known)}")
+        return tuple(known[name] for name in names)
+
     def output_type(self, name: str) -> "OutputType | None":
         """The type that this agent's answers have, if it is not text."""
         return self._types.get(name)
@@ -121,10 +136,14 @@ def load_catalog(
     for tool in _code_tools(settings):
         if not catalog.registry.has(tool.name):  # a program's own tool of that name is the one that is meant
             catalog.registry.add(tool)
+    catalog.subagents = load_subagents(settings.subagents.paths, builtin=settings.subagents.builtin)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
-        catalog.add_agent(AgentSpec(each.name, each.model, each.instructions, each.tools, roles=tuple(each.roles)))
+        chosen = None if each.subagents is None else catalog.named_subagents(f"agents.{each.name}", each.subagents)
+        catalog.add_agent(
+            AgentSpec(each.name, each.model, each.instructions, each.tools, roles=tuple(each.roles), subagents=chosen)
+        )
     for agent in (*agents, *brought):
         catalog.add_agent(agent)
     for agent in catalog.agents:

@@ -1,16 +1,17 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from talaria.agents.agent import AgentSpec
-from talaria.agents.open_run import Granted
+from talaria.agents.granted import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden, InvalidRequest
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.core.subagents import Subagent
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
 from talaria.journal.state import SessionState
@@ -21,6 +22,7 @@ from talaria.runtime.attachments import Attachments, Handed
 from talaria.runtime.catalog import Catalog, needs_sandbox
 from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.secrets import Secrets
+from talaria.runtime.subagent_grants import SubagentGrants
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
@@ -30,10 +32,11 @@ Tools = tuple[Tool[..., Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """What every turn gets of the harness itself: its system prompt, and tools where there are others."""
+    """What every turn gets of the harness itself: its system prompt, tools where there are others, deep tasks."""
 
     prompt: str
     tools: Tools
+    max_depth: int
 
 
 class CatalogGrants:
@@ -51,6 +54,7 @@ class CatalogGrants:
         harness: Harness,
         policy: Policy,
     ) -> None:
+        self._below = SubagentGrants(harness.prompt, policy, harness.max_depth)
         self._catalog = catalog
         self._secrets = secrets
         self._attachments = attachments
@@ -66,7 +70,7 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        mine = self._tools(agent, turn.tools)
+        mine = (*self._tools(agent, turn.tools), *self._below.tools(self._offered(agent, turn.subagents)))
         specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
@@ -105,7 +109,9 @@ class CatalogGrants:
         own = None
         if isinstance(agent, OwnSpec):
             own, tools = self._own(agent, turn, tools, principal)
-        return Granted(
+        offered = self._offered(agent, turn.subagents)
+        tools = (*tools, *self._below.tools(offered))
+        granted = Granted(
             tools,
             secrets=secrets,
             principal=principal,
@@ -115,6 +121,14 @@ class CatalogGrants:
             sandbox=self._sandboxes.door(session, secrets),
             own=own,
         )
+        return granted if not offered else replace(granted, subagents=self._below.below(granted, offered, agent.name))
+
+    def _offered(self, agent: AgentSpec, brought: Sequence[Subagent]) -> tuple[Subagent, ...]:
+        """The agent's subagents and the request's, whose names count first; agents of one's own call agents."""
+        if isinstance(agent, OwnSpec):
+            return ()
+        its = self._catalog.subagents if agent.subagents is None else agent.subagents
+        return tuple({each.name: each for each in (*its, *brought)}.values()) if its or brought else ()
 
     def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools, principal: Principal) -> tuple[OwnGrant, Tools]:
         """What an agent of one's own is granted, and the run's tools: also those that its parts go through."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from talaria.core.errors import InternalError, InvalidRequest, NotFound
-from talaria.core.events import START, Position
+from talaria.core.events import START, Position, seen_seq
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow
@@ -95,9 +95,10 @@ class Lookup:
         if row is None:
             return
         run = _run(row.data)
-        foreign = 0 < run.last < after[0]
-        if not foreign and after[0] > run.first:
-            foreign = not await self._store.journal.read(row.session, after[0] - 1, 1)
+        seq = seen_seq(after)
+        foreign = 0 < run.last < seq
+        if not foreign and seq > run.first:
+            foreign = not await self._store.journal.read(row.session, seq - 1, 1)
         if foreign:
             raise InvalidRequest("this event id is of no event of this run; send back an id exactly as it was received")
 

@@ -8,11 +8,12 @@ import structlog
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from talaria.agents.decide import Stop
+from talaria.agents.granted import Granted, Means
 from talaria.agents.loop import Ended, drive, finish
-from talaria.agents.open_run import Granted, Means, OpenRun
+from talaria.agents.open_run import OpenRun
 from talaria.agents.prompt import sent_at
 from talaria.core.errors import Forbidden, InvalidRequest, JournalError, SecretsLost
-from talaria.core.events import START
+from talaria.core.events import START, ChatEvent
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage, UserPart
 from talaria.core.principal import Principal
@@ -146,6 +147,8 @@ class Owner:
             said = f"message: {', '.join(found)}"
             entries.append(Audited(run=letter.run, at=now, action="untrusted", outcome="marked", detail=said))
         writer.record(*entries, consumed=[letter.key])
+        for code, sentence in body.notices:
+            self._open_live(letter.run, writer.state.seq).tell(ChatEvent("notice", sentence, reason=code))
 
     def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         try:
@@ -174,6 +177,7 @@ class Owner:
             detached=body.detached,
             output=body.output,
             bypass=body.bypass and BYPASS in body.principal.roles,
+            subagents=body.subagents,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

@@ -29,6 +29,7 @@ from talaria.runtime.settings import Settings
 from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
+from talaria.tools.subagents import TASK_TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ def make_plan(
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
-    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT))
+    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS))
 
-    harness = Harness(_harness(settings), builtin)
+    harness = Harness(_harness(settings), builtin, settings.limits.max_depth)
 
     def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes) -> CatalogGrants:
         return CatalogGrants(catalog, secrets, attachments, sandboxes, harness, policy)

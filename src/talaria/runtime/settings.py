@@ -112,13 +112,14 @@ class PromptSettings(Section):
 
 
 class AgentSettings(Section):
-    """An agent; `tools` absent means all registered tools. `roles`: who has none of them may not use it."""
+    """An agent; `tools` and `subagents` absent: all there are. `roles`: who has none of them may not use it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     model: str = ""
     instructions: str = ""
     tools: list[str] | None = None
     roles: list[Identity] = []
+    subagents: list[str] | None = None
 
 
 class LimitSettings(Section):
@@ -134,6 +135,7 @@ class LimitSettings(Section):
     output_repairs: Annotated[int, Field(ge=0, le=20)] = 2
     recall: bool = True
     threads: Count = 32
+    max_depth: Annotated[int, Field(ge=0, le=8)] = 1
 
 
 class BreakerSettings(Section):
@@ -197,6 +199,13 @@ class ArtifactSettings(Section):
     ttl: Positive | None = 604_800
 
 
+class SubagentSettings(Section):
+    """Subagents that agents may give tasks to: files of Markdown, or folders of them. `builtin`: talaria's own, too."""
+
+    builtin: bool = False
+    paths: list[str] = []
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -239,6 +248,7 @@ class Settings(Section):
     quotas: QuotaSettings = QuotaSettings()
     breaker: BreakerSettings = BreakerSettings()
     secrets: SecretsSettings = SecretsSettings()
+    subagents: SubagentSettings = SubagentSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     sessions: SessionSettings = SessionSettings()

@@ -33,11 +33,11 @@ class Transcripts:
         self._folder = folder
         self._jobs: SimpleQueue[tuple[Path, Any, Redactor] | None] = SimpleQueue()
         self._redactors: dict[str, Redactor] = {}
-        self._rounds: dict[str, int] = {}
+        self._names: dict[tuple[str, str], str] = {}
         self._thread = Thread(target=self._work, name="talaria-transcripts", daemon=True)
         self._thread.start()
 
-    def request(self, key: SessionKey, round_: int, request: ModelRequest, redactor: Redactor) -> None:
+    def request(self, key: SessionKey, task: str, round_: int, request: ModelRequest, redactor: Redactor) -> None:
         """A round begins: keep what the model is asked."""
         self._redactors[request.run_id] = redactor
         prompt = request.prompt
@@ -47,7 +47,7 @@ class Transcripts:
             "tools": [msgspec.to_builtins(tool) for tool in prompt.tools],
             "messages": [_asked(message) for message in prompt.messages],
         }
-        self._write(key, request.run_id, f"{round_:03}.request", content)
+        self._write(key, request.run_id, f"{_name(task, round_)}.request", content)
 
     def entries(self, key: SessionKey, placed: Sequence[tuple[int, AnyEntry]]) -> None:
         """Entries have become durable: keep answers and results."""
@@ -56,8 +56,8 @@ class Transcripts:
                 case ModelFinished():
                     content = {"answer": wire_message(entry.message), "usage": msgspec.to_builtins(entry.usage)}
                     content |= {"finish": entry.error or entry.finish, "ms": entry.duration_ms}
-                    self._write(key, entry.run, f"{entry.round:03}.answer", content)
-                    self._rounds[entry.run] = entry.round
+                    name = self._names[entry.run, entry.task] = _name(entry.task, entry.round)
+                    self._write(key, entry.run, f"{name}.answer", content)
                 case ToolFinished():
                     content = {
                         "tool": entry.name,
@@ -65,11 +65,11 @@ class Transcripts:
                         "ms": entry.duration_ms,
                         "text": entry.text,
                     }
-                    round_ = self._rounds.get(entry.run, 0)
-                    self._write(key, entry.run, f"{round_:03}.result.{quote(entry.call_id, safe='')[:80]}", content)
+                    name = self._names.get((entry.run, entry.task)) or _name(entry.task, 0)
+                    self._write(key, entry.run, f"{name}.result.{quote(entry.call_id, safe='')[:80]}", content)
                 case RunFinished():
                     self._redactors.pop(entry.run, None)
-                    self._rounds.pop(entry.run, None)
+                    self._names = {key: name for key, name in self._names.items() if key[0] != entry.run}
                 case _:
                     pass
 
@@ -101,6 +101,11 @@ class Transcripts:
                     file.write(text)
             except (OSError, ValueError, TypeError) as error:  # the disk, or a value that has no JSON form
                 _log.error("transcript_not_written", path=str(path), error=str(error))
+
+
+def _name(task: str, round_: int) -> str:
+    """What the files of a round begin with."""
+    return f"{_file_name(task)}~{round_:03}" if task else f"{round_:03}"
 
 
 def _file_name(part: str) -> str:

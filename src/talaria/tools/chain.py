@@ -15,6 +15,7 @@ from talaria.policy.policy import RunPolicy
 from talaria.ports.sandbox import Sandbox
 from talaria.quotas.quotas import RunQuota
 from talaria.tools.breaker import Breakers
+from talaria.tools.context import Subagents
 from talaria.tools.declaration import Tool
 from talaria.tools.health import ArgumentHealth
 from talaria.tools.session import Session
@@ -104,6 +105,10 @@ class CallRun(Protocol):
     @property
     def breakers(self) -> Breakers:
         """Which tools are left alone because their calls kept failing."""
+        ...
+
+    def subagents_of(self, call: CallState) -> Subagents | None:
+        """Gives tasks to subagents, for this call; None where the run has none."""
         ...
 
     async def begin(self, call: CallState, repairs: tuple[str, ...] = (), *, durably: bool = True) -> None:

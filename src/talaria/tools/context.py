@@ -11,6 +11,23 @@ from talaria.ports.sandbox import Sandbox
 from talaria.tools.session import Session, session_in_memory
 
 
+class Subagents(Protocol):
+    """Gives tasks to the run's subagents, for one call."""
+
+    async def start(self, name: str, prompt: str, description: str, *, background: bool) -> str:
+        """Give a subagent a task; return what it said in the end, or, in the background, the task's id.
+
+        Raises:
+            InvalidRequest: there is no such subagent.
+            TaskFailed: it came to no end.
+        """
+        ...
+
+    async def output(self, task: str, *, block: bool, seconds: float) -> str:
+        """Return what a task in the background has come to; `block`: wait for its end, so long at most."""
+        ...
+
+
 class Outlet(Protocol):
     """Takes what a tool says while it runs."""
 
@@ -31,8 +48,8 @@ class ToolContext:
     `session` is the run's session, and its variables can be set. `sandbox` is the session's own, made when it is first
     used; None where there are none.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
-    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet`, `whole` and
-    `keep` are the harness's own.
+    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet`, `whole`, `keep`
+    and `subagents` are the harness's own.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -40,6 +57,7 @@ class ToolContext:
     principal: Principal = field(default_factory=Principal)
     session: Session = field(default_factory=session_in_memory, repr=False)
     sandbox: Sandbox | None = field(default=None, repr=False)
+    subagents: Subagents | None = field(default=None, repr=False)
     run_id: str = ""
     tool_call_id: str = ""
     idempotency_key: str = ""

@@ -18,3 +18,7 @@ class ResultInvalid(TalariaError):
     """A tool returned something that no text can be made of; the fault is the tool's."""
 
     code = "tool_failed"
+
+
+class TaskFailed(Exception):
+    """A subagent's task ended with an error; the model is told."""

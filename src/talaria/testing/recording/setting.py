@@ -6,14 +6,9 @@ import msgspec
 
 from talaria.agents.own import OwnSpec
 from talaria.core.errors import InvalidRequest
-from talaria.journal.entries import (
-    ApprovalRequested,
-    RunLimits,
-    StepFinished,
-    StopRaised,
-    ToolFinished,
-)
+from talaria.journal.entries import ApprovalRequested, StepFinished, StopRaised, ToolFinished
 from talaria.journal.recorded import RecordedRun
+from talaria.journal.turn import RunLimits
 from talaria.runtime.catalog import Catalog, load_catalog
 from talaria.runtime.settings import Settings
 from talaria.testing.replay import Fake, value_of

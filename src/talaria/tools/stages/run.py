@@ -6,7 +6,7 @@ from functools import partial
 
 from talaria.core.errors import InvalidRequest, StopRun
 from talaria.core.text import valid_text
-from talaria.tools.chain import CallContext, Proceed, ToolOutcome
+from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
 from talaria.tools.child.call import call_in_child
 from talaria.tools.context import ToolContext
 from talaria.tools.ended import invalid_result, raised, stopped
@@ -40,6 +40,8 @@ async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
         if isinstance(value, Pictured):
             return ToolOutcome(valid_text(value.text), images=value.images)
         return ToolOutcome(result_text(value, says_nothing=tool.says_nothing))
+    except Suspended:  # what it waits for waits for a person
+        raise
     except StopRun as stop:
         return stopped(valid_text(stop.message))
     except ResultInvalid as error:
@@ -61,6 +63,7 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         principal=run.principal,
         session=run.session,
         sandbox=run.sandbox,
+        subagents=run.subagents_of(context.call),
         run_id=run.run.id,
         tool_call_id=context.call.call.id,
         idempotency_key=context.idempotency_key,
