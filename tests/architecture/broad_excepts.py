@@ -31,7 +31,6 @@ BROAD_EXCEPTS: dict[str, Boundary] = {
     "runtime/sandboxes.py": Boundary(1, "opening failed: what is open already is closed, then it is raised again"),
     "runtime/owner.py": Boundary(1, "a run: it ends with an id that the log explains"),
     "sandbox/door.py": Boundary(1, "dialling failed: the sandbox is no longer held, then it is raised again"),
-    "sandbox/agent_sandbox.py": Boundary(1, "a hello failed: the link is closed, then it is raised again"),
     "sandbox/docker/link.py": Boundary(1, "attaching failed: the connection is closed, then it is raised again"),
     "sandbox/pool.py": Boundary(2, "a start failed: what is left of it is removed, then it is raised again"),
     "sandbox/records.py": Boundary(1, "opening failed: the lock is given back, then it is raised again"),

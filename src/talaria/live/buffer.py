@@ -9,7 +9,7 @@ from talaria.journal.views import entry_events, last_position, text_events
 from talaria.live.frames import OVERHEAD, Frame
 from talaria.ports.model import ReasoningDelta, TextDelta
 
-KEPT_BYTES = 32 * 1024
+KEPT_BYTES = 31 * 1024
 """How much of what the journal has already stays in memory, for cursors that are a little behind."""
 
 

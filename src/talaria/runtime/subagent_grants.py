@@ -59,9 +59,7 @@ class SubagentGrants:
         return granted.Subagent(
             name=spec.name,
             description=spec.description,
-            system=system_prompt(
-                self._harness, spec.instructions, "" if any(needs_sandbox(tool) for tool in tools) else NO_FILES
-            ),
+            system=system_prompt(self._harness, spec.instructions, alone),
             model=spec.model,
             max_rounds=spec.max_turns,
             grant=grant,
