@@ -163,7 +163,7 @@ async def test_a_websocket_is_refused() -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope: Scope = {"type": "websocket", "path": "/"}
+    scope: Scope = {"type": "websocket", "path": "/", "headers": []}
     async with serving(None) as served:
         await served.app(scope, receive, send)
     assert [message["type"] for message in sent] == ["websocket.close"]

@@ -10,9 +10,11 @@ from talaria.diagnosis.course import Course
 from talaria.diagnosis.words import count, names
 from talaria.ports.model import ToolSpec
 from talaria.tools.ask_user import ASK_USER
+from talaria.tools.builtin.code import CODE_TOOLS
 from talaria.tools.declaration import Tool
 from talaria.tools.recall import RECALL
 from talaria.tools.registry import GROUP, MANY
+from talaria.tools.subagents import TASK_TOOLS
 
 SHORT = 20
 """Characters of a description that hardly says when to use its tool."""
@@ -25,7 +27,8 @@ _WORD = re.compile(r"\w+")
 def of_offers(course: Course, registered: Sequence[Tool[..., Any]] = ()) -> Iterator[str]:
     """Yield a sentence for every reason that shows; `registered` are the tools of the deployment, where known."""
     called = {call.name for call in course.calls}
-    built_in = {RECALL, ASK_USER.name, course.run.turn.output.tool if course.run.turn.output is not None else ""}
+    output = course.run.turn.output
+    built_in = {RECALL, ASK_USER.name, *CODE_TOOLS, *(tool.name for tool in TASK_TOOLS), output.tool if output else ""}
     registered = [each for each in registered if each.source != "builtin"]
     offered = [spec for spec in course.run.context.tools if spec.name not in built_in]
     yield from _unheard(course, offered, called)

@@ -23,7 +23,7 @@ from talaria.runtime.engine import Engine
 from talaria.runtime.kit import Kit
 from talaria.runtime.quota_door import QuotaDoor
 from talaria.runtime.request import ChatRequest, history_messages
-from talaria.runtime.routes import lack_of_route, make_routes
+from talaria.runtime.routes import can_call, lack_of_route, make_routes
 from talaria.tools.answers import check_schema
 
 KEY_LIFE_MS = 24 * 3600 * 1000
@@ -175,8 +175,9 @@ class Admission:
     # The turn's body
 
     def _body(self, request: ChatRequest, principal: Principal, agent: AgentSpec) -> TurnBody:
-        names = [tool.name for tool in self._catalog.tools(agent, request.tools)]
         model = self._model(request, agent)
+        wanted = self._wanted(request, agent, model)
+        names = [tool.name for tool in self._catalog.tools(agent, wanted)]
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
         if request.bypass_approval and BYPASS not in principal.roles:
@@ -198,7 +199,7 @@ class Admission:
             ),
             options=TurnOptions(request.thinking, request.temperature, request.max_tokens),
             system=request.system,
-            tools=None if request.tools is None else tuple(request.tools),
+            tools=wanted,
             history=history_messages(request.history),
             secrets=tuple(request.tool_context),
             labels=request.labels,
@@ -207,6 +208,15 @@ class Admission:
             output=self._output(request, agent, model, names),
             bypass=request.bypass_approval,
         )
+
+    def _wanted(self, request: ChatRequest, agent: AgentSpec, model: str) -> tuple[str, ...] | None:
+        """The tools that are asked for: none of the harness's where nobody chose and the model can call none."""
+        if request.tools is not None:
+            return tuple(request.tools)
+        if agent.chosen is None and not can_call(self._routes, model):
+            mine = self._catalog.tools(agent, None)
+            return () if all(tool.source == "builtin" for tool in mine) else None
+        return None
 
     def _output(self, request: ChatRequest, agent: AgentSpec, model: str, names: list[str]) -> OutputSpec | None:
         """The request's schema goes before the agent's type."""

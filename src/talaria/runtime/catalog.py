@@ -105,15 +105,15 @@ class Catalog:
     ) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
-        Without `sandboxes` there are none of the tools that need one. Where nobody chose, asking the user comes beside
-        other tools only: not every model can call tools.
+        Without `sandboxes` there are none of the tools that need one. Where nobody chose, an agent that somebody has
+        defined gets none of them, and asking the user comes beside other tools only: not every model can call tools.
 
         Raises:
             InvalidRequest: a name is unknown.
         """
         own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         found = self.registry.select(allow, own)
-        if not sandboxes:
+        if not sandboxes or (allow is None and own is None and agent.name in self._agents):
             found = tuple(tool for tool in found if not needs_sandbox(tool))
         return () if allow is None and own is None and found == (ASK_USER,) else found
 

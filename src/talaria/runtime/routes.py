@@ -62,6 +62,14 @@ def pricing(routes: Sequence[Route]) -> Callable[[Usage, str], Usage]:
     return priced_as
 
 
+def can_call(routes: Sequence[Route], model: str) -> bool:
+    """Whether a model can call tools, as far as is known."""
+    try:
+        return find_route(routes, model).profile_of(model).tools
+    except InvalidRequest:
+        return True
+
+
 def check_models(models: Sequence[ModelSettings], named: Mapping[str, str]) -> None:
     """Check that the model names in a configuration (by where they stand) have a route.
 

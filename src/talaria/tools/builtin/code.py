@@ -11,6 +11,11 @@ from talaria.tools.builtin.search import search_tools
 from talaria.tools.builtin.write import WRITE
 from talaria.tools.declaration import Tool
 
+CODE_TOOLS = frozenset(
+    ("Bash", "BashOutput", "KillBash", "Read", "Write", "Edit", "Glob", "Grep", "ExportArtifact"),
+)
+"""Their names."""
+
 
 def code_tools(
     background: Background, *, timeout: float, result_limit: int, reaches_out: bool
