@@ -88,7 +88,7 @@ async def three_moves(page: Page) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["docker", "bwrap"])
 async def test_three_moves_in_the_previewed_game_bring_a_point(kind: str, tmp_path: Path) -> None:
-    require(kind)
+    await asyncio.to_thread(require, kind)
     async with played(tmp_path, {"bwrap": "bubblewrap"}.get(kind, kind)) as (preview, download), browser() as page:
         await page.open(preview)
         await three_moves(page)

@@ -225,7 +225,7 @@ class Commands:
         self.usage.busy(bool(self._running))
         command.finish()
 
-    def _over(self, since: float) -> None:
-        for command in list(self._running):
-            if command.began < since:
-                command.kill(b"disk")
+    def _over(self, before: float, now: float) -> None:
+        ran = [command for command in self._running if command.began < before]
+        for command in ran or [command for command in self._running if command.began < now]:
+            command.kill(b"disk")

@@ -22,10 +22,11 @@ class Usage:
     """Bytes in the workspace, to the last count.
 
     When they are more than `limit` (0: any) and have become more since the count before, `over` is called with the
-    time of that one: what ran already then may be why. What makes room again goes on.
+    times of that count and of this one: what ran already at the first may be why, else what began between them. What
+    makes room again goes on.
     """
 
-    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[float], object]") -> None:
+    def __init__(self, loop: Loop, paths: Paths, limit: int, over: "Callable[[float, float], object]") -> None:
         self._loop = loop
         self._paths = paths
         self._limit = limit
@@ -73,7 +74,7 @@ class Usage:
         self.bytes = total
         self._counting = False
         if total > self._limit and grown:
-            self._over(before)
+            self._over(before, self._began)
         if self._busy:
             self._loop.after(max(_BETWEEN, (time.monotonic() - self._began) * _SHARE), self.count)
 

@@ -100,6 +100,13 @@ class LimitContract(Opening):
         await shell(sandbox, "sleep 0.5")
         await sandbox.write("more", bytes(4 * _MIB))
 
+    @pytest.mark.parametrize("pause", [0, 0.1, 0.2])
+    async def test_what_fills_the_disk_at_once_and_then_rests_is_ended(self, sandbox: Sandbox, pause: float) -> None:
+        await shell(sandbox, f"sleep {pause}")
+        size = SIZE.disk // 8
+        done = await shell(sandbox, f"for n in $(seq 12); do head -c {size} /dev/zero >f$n || exit; done; sleep 60")
+        assert done.reason == "disk" or done.exit_code == 1
+
     async def test_one_file_cannot_be_larger_than_the_disk(self, sandbox: Sandbox) -> None:
         done = await shell(sandbox, f"head -c {SIZE.disk * 2} /dev/zero > file")
         assert done.exit_code != 0
