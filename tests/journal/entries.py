@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from talaria.core.ids import SessionKey
@@ -325,11 +326,15 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
 def picture(state: SessionState) -> tuple[Any, ...]:
     """All that a state holds, to compare."""
     names = (
-        *("seq", "run", "approvals", "remembered", "wholes", "since", "first_words", "turns", "created", "last_at"),
+        *("approvals", "remembered", "wholes", "since", "first_words", "turns", "created", "last_at"),
         "untrusted",
     )
+    run = state.run
     return (
+        state.seq,
+        run if run is None else msgspec.structs.replace(run, tasks={}),
         *(getattr(state, name) for name in names),
+        {} if run is None else {name: picture(task) for name, task in run.tasks.items()},
         state.prompt.system,
         state.prompt.tools,
         tuple(state.prompt.messages),

@@ -9,7 +9,7 @@ from talaria.journal.views import entry_events, last_position, text_events
 from talaria.live.frames import OVERHEAD, Frame
 from talaria.ports.model import ReasoningDelta, TextDelta
 
-KEPT_BYTES = 31 * 1024
+KEPT_BYTES = 32 * 1024
 """How much of what the journal has already stays in memory, for cursors that are a little behind."""
 
 
@@ -191,10 +191,13 @@ class LiveBuffer:
         """Where the text of the unfinished message begins, if there is one."""
         return None if self._open is None else (self._base, *self._attempt, 0)
 
-    def placed(self, position: Position) -> Position:
-        """The place of a client that has all that the journal has, and nothing of the unfinished message."""
+    def placed(self, position: Position, said: Position | None) -> Position:
+        """The place of a client that has all that the journal has, and nothing of the unfinished message.
+
+        `said`: the message that the journal had last, which this buffer may not know to be finished.
+        """
         opened = self.opened
-        if opened is None or position[0] <= opened[0] or position[1]:
+        if opened is None or position[0] <= opened[0] or position[1] or opened[1:3] == said:
             return position
         return (*opened[:3], 0, position[0])
 

@@ -26,6 +26,7 @@ class RunSource:
         self._run_id = run_id
         self._first = first
         self.seq = first - 1
+        self.said = (0, 0)  # the message that was read last: it may be durable before the live buffer knows
         self.ended = False
 
     async def replay(self, after: Position) -> AsyncIterator[list[Frame]]:
@@ -57,6 +58,8 @@ class RunSource:
         if isinstance(entry, ModelFinished) and seq > after[0]:
             said = after[3] if (entry.epoch, entry.attempt) == after[1:3] else 0
             placed = text_events(seq, entry, said) + placed
+        if isinstance(entry, ModelFinished):
+            self.said = (entry.epoch, entry.attempt)
         return [Frame(position, event, seq) for position, event in placed if is_after(position, after)]
 
     def _task_frames(self, seq: int, entry: AnyEntry, placed: list[Placed], after: Position) -> list[Frame]:
@@ -66,7 +69,7 @@ class RunSource:
         texts = text_events(seq, entry) if isinstance(entry, ModelFinished) else []
         frames = [Frame(None, task_event(entry.task, event), seq) for _, event in texts]
         opened = self.opened()
-        if opened is not None and seq > opened[0]:
+        if opened is not None and seq > opened[0] and opened[1:3] != self.said:
             within = (*opened[:3], after[3] if after[:3] == opened[:3] else 0, seq)
             return frames + [Frame(within, event, seq) for _, event in placed]
         return frames + [Frame(position, event, seq) for position, event in placed]
@@ -178,7 +181,7 @@ async def follow(hub: Hub, run_id: str, locate: Locate, after: Position) -> Asyn
                     seq = reader.seq
                 live = open_buffer(seq)
                 rest = live.unread(seq)
-                position = live.placed(position)
+                position = live.placed(position, reader.said if reader is not None else None)
                 cursor = live.end if rest is not None else None
             else:
                 rest = live.read(cursor)

@@ -6,7 +6,7 @@ import msgspec
 
 from talaria.core.events import ChatEvent, Position, write_position
 
-OVERHEAD = 320
+OVERHEAD = 360
 """About how many bytes a frame takes beside its text."""
 
 _encode = msgspec.json.Encoder().encode
