@@ -90,7 +90,7 @@ map-check: $(READY)
 
 # What tests need of the machine. Without root, tests that need a missing one skip, under CI they fail.
 services:
-	@scripts/system_packages.sh nginx tmux || test -z "$${CI:-}"
+	@scripts/system_packages.sh nginx tmux postgresql mariadb-server || test -z "$${CI:-}"
 
 clean: ## remove what was built and installed here
 	@rm -rf .venv .tools dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,10 +4,13 @@
 set -euo pipefail
 
 installed() {
+  local program=$1
   case $1 in
-    python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1 ;;
-    *) PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$1" >/dev/null ;;
+    python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1; return ;;
+    postgresql) compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null && return; program=postgres ;;
+    mariadb-server) program=mariadbd ;;
   esac
+  PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$program" >/dev/null
 }
 
 missing=()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from glob import glob
 
 import pytest
 
@@ -9,10 +10,12 @@ PROGRAMS = {
     "nginx": "nginx",
     "unshare": "unshare",
     "tmux": "tmux",
+    "postgresql": "postgres",
+    "mariadb-server": "mariadbd",
 }
 """Service → the program that must be on the PATH."""
 
-_SYSTEM_PATHS = "/usr/local/sbin:/usr/sbin:/sbin"
+_SYSTEM_PATHS = ":".join(("/usr/local/sbin:/usr/sbin:/sbin", *sorted(glob("/usr/lib/postgresql/*/bin"))))
 
 
 def find(name: str) -> str | None:

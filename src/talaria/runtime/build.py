@@ -85,6 +85,8 @@ class Parts:
             await self.gateway.close()
         if self.notifier is not None:
             await self.notifier.close()
+        for source in self.kit.catalog.databases.values():
+            await source.database.close()
         await self.kit.store.close()
 
 

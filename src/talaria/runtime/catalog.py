@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.runtime.databases import make_sources
 from talaria.runtime.settings import Settings
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.declaration import Tool
@@ -18,7 +19,8 @@ from talaria.tools.nearest import suggestion
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
 
-if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic
+if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic, only databases for a parser
+    from talaria.tools.builtin.databases import Source
     from talaria.tools.output_type import OutputType
 
 DEFAULT_AGENT = "assistant"
@@ -30,6 +32,7 @@ class Catalog:
     def __init__(self) -> None:
         self.registry = Registry()
         self.stages: tuple[OwnStage, ...] = ()
+        self.databases: dict[str, Source] = {}
         self._agents: dict[str, AgentSpec] = {}
         self._types: dict[str, OutputType] = {}
 
@@ -109,6 +112,7 @@ def load_catalog(
     catalog.stages = tuple(stages)
     brought = _add_plugins(catalog, settings.plugins)
     catalog.registry.add(ASK_USER)
+    _add_databases(catalog, settings)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
@@ -121,6 +125,17 @@ def load_catalog(
         except InvalidRequest as error:
             raise ConfigurationError(f"agents.{agent.name}.tools: {error.message}") from error
     return catalog
+
+
+def _add_databases(catalog: Catalog, settings: Settings) -> None:
+    """Register the tools for data, where there are databases."""
+    if not settings.databases:
+        return
+    from talaria.tools.builtin.databases import data_tools  # noqa: PLC0415 - see above
+
+    catalog.databases = make_sources(settings.databases)
+    for tool in data_tools(catalog.databases, settings.limits.tool_result_limit):
+        catalog.registry.add(tool)
 
 
 def _add_plugins(catalog: Catalog, names: Iterable[str]) -> list[AgentSpec]:

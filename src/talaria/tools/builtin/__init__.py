@@ -1,0 +1,1 @@
+"""Built-in tools: commands, files and searches in the sandbox; data."""
