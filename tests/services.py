@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from glob import glob
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +15,7 @@ PROGRAMS = {
 }
 """Service → the program that must be on the PATH."""
 
-_SYSTEM_PATHS = ":".join(("/usr/local/sbin:/usr/sbin:/sbin", *sorted(glob("/usr/lib/postgresql/*/bin"))))
+_SYSTEM_PATHS = ":".join(("/usr/local/sbin:/usr/sbin:/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
 
 
 def find(name: str) -> str | None:

@@ -50,7 +50,8 @@ def postgres() -> Generator[Server]:
             wait_until(lambda: _answers(command), "PostgreSQL", 30)
             server = Server(url, port, [*psql, "owner", "-d", "shop"])
             Server(url, port, command).script(
-                f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}'; CREATE ROLE boss SUPERUSER LOGIN; CREATE DATABASE shop;"
+                f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}'; CREATE ROLE boss SUPERUSER LOGIN;"
+                "CREATE ROLE files LOGIN; GRANT pg_read_server_files TO files;\nCREATE DATABASE shop;"
             )
             yield server
 
@@ -77,7 +78,9 @@ def mariadb() -> Generator[Server]:
             url = f"mysql://reader:{_QUOTED}@127.0.0.1:{port}/shop"
             Server(url, port, client).script(
                 "CREATE DATABASE shop CHARACTER SET utf8mb4; CREATE DATABASE other;"
-                f"CREATE USER reader@'%' IDENTIFIED BY '{PASSWORD}'; CREATE USER boss@'%'; GRANT FILE ON *.* TO boss@'%';"
+                f"CREATE USER reader@'%' IDENTIFIED BY '{PASSWORD}';"
+                "CREATE USER boss@'%'; GRANT FILE ON *.* TO boss@'%'; GRANT SELECT ON shop.* TO boss@'%';"
+                "CREATE USER files@'%'; GRANT ALL ON *.* TO files@'%';"
             )
             yield Server(url, port, [*client, "shop"])
 

@@ -88,11 +88,14 @@ def sqlite_shop(folder: Path) -> Shop:
 def postgres_shop(server: Server) -> Shop:
     fresh = "DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public;"
     grants = "GRANT USAGE ON SCHEMA public TO reader; GRANT ALL ON ALL TABLES IN SCHEMA public TO reader;"
-    extra = "CREATE SEQUENCE s; GRANT ALL ON SEQUENCE s TO reader; SELECT lo_create(4711) WHERE NOT EXISTS (SELECT FROM pg_largeobject_metadata WHERE oid = 4711);"
+    extra = "CREATE SEQUENCE s; GRANT ALL ON SEQUENCE s TO reader;"
+    extra += "CREATE FUNCTION spy() RETURNS integer LANGUAGE sql SECURITY DEFINER AS 'SELECT x FROM secret';"
+    extra += "CREATE FUNCTION wipe() RETURNS integer LANGUAGE sql VOLATILE AS 'DELETE FROM t; SELECT 1';"
     server.script(fresh + _DATA.format(quote='"') + grants + extra)
     every = "".join(f"SELECT '{each}', * FROM {each};" for each in ("customers", "orders", "t", "客户", "secret"))
     every += "SELECT relname, relkind FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1; "
-    every += "SELECT last_value, is_called FROM s; SELECT count(*) FROM pg_largeobject_metadata; SELECT * FROM pg_db_role_setting;"
+    every += "SELECT last_value, is_called FROM s; SELECT count(*) FROM pg_largeobject_metadata;"
+    every += "SELECT * FROM pg_db_role_setting;"
     return Shop("postgres", server.url, lambda: server.script(every), server.script)
 
 

@@ -36,10 +36,10 @@ from_base64 from_days from_unixtime get_format group_concat hex hour if ifnull i
 json_arrayagg json_contains json_contains_path json_depth json_extract json_keys json_length json_objectagg
 json_pretty json_quote json_search json_type json_unquote json_valid json_value last_day lcase locate makedate
 maketime md5 microsecond mid minute month monthname now oct ord period_add period_diff position quarter quote rand
-regexp_instr regexp_like regexp_replace regexp_substr repeat sec_to_time second sha1 sha2 soundex space std stddev stddev_pop
-stddev_samp str_to_date strcmp subdate substring_index subtime sysdate time time_format time_to_sec timediff timestamp
-timestampadd timestampdiff to_base64 to_days to_seconds truncate ucase unhex unix_timestamp utc_date utc_timestamp
-var_pop var_samp variance week weekday weekofyear year yearweek
+regexp_instr regexp_like regexp_replace regexp_substr repeat sec_to_time second sha1 sha2 soundex space std stddev
+stddev_pop stddev_samp str_to_date strcmp subdate substring_index subtime sysdate time time_format time_to_sec timediff
+timestamp timestampadd timestampdiff to_base64 to_days to_seconds truncate ucase unhex unix_timestamp utc_date
+utc_timestamp var_pop var_samp variance week weekday weekofyear year yearweek
 """
 _SQLITE = """
 char date datetime glob group_concat hex ifnull iif instr json json_array_length json_each json_extract
@@ -51,7 +51,12 @@ FUNCTIONS: Final[dict[Dialect, frozenset[str]]] = {
     "mysql": frozenset((_COMMON + _MYSQL).split()),
     "sqlite": frozenset((_COMMON + _SQLITE).split()),
 }
-GRAMMAR: Final = frozenset(
-    ["all", "and", "any", "as", "between", "by", "case", "cast", "convert", "cross", "cube", "distinct", "else", "except", "exists", "extract", "filter", "from", "full", "group", "grouping", "having", "ilike", "in", "inner", "intersect", "interval", "is", "join", "lateral", "like", "limit", "match", "against", "materialized", "not", "offset", "on", "or", "order", "over", "partition", "regexp", "rlike", "rollup", "row", "rows", "select", "sets", "separator", "similar", "some", "then", "to", "union", "using", "values", "when", "where", "window", "with", "within", "xor", "collate", "binary", "char", "character", "varchar", "nchar", "decimal", "numeric", "dec", "float", "double", "int", "integer", "bigint", "smallint", "tinyint", "bit", "time", "timestamp", "timestamptz", "datetime", "varbinary", "escape"]
-)
+_GRAMMAR = """
+all and any as between by case cast convert cross cube distinct else except exists extract filter from full group
+grouping having ilike in inner intersect interval is join lateral like limit match against materialized not offset
+on or order over partition regexp rlike rollup row rows select sets separator similar some then to union using
+values when where window with within xor collate binary char character varchar nchar decimal numeric dec float
+double int integer bigint smallint tinyint bit time timestamp timestamptz datetime varbinary escape
+"""
+GRAMMAR: Final = frozenset(_GRAMMAR.split())
 """What may stand before '(' and is no function."""

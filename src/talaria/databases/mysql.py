@@ -138,12 +138,12 @@ class MySqlDatabase:
         seconds = self._limits.seconds
         connection = self._connect(seconds + _GRACE)
         try:
-            limit = f"max_execution_time={int(seconds * 1000)}"
+            limit, read_only = f"max_execution_time={int(seconds * 1000)}", "transaction_read_only"
             if "MariaDB" in str(cast("Any", connection).get_server_info()):
-                limit = f"max_statement_time={seconds}"
+                limit, read_only = f"max_statement_time={seconds}", "tx_read_only"
             with connection.cursor() as cursor:
                 cursor.execute(
-                    f"SET SESSION {limit}, sql_mode='STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', "
+                    f"SET SESSION {limit}, {read_only}=1, sql_mode='STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', "
                     f"group_concat_max_len=65536, sql_select_limit={self._limits.counted + 1}"
                 )
                 cursor.execute("SHOW GRANTS")

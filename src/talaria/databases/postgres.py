@@ -132,12 +132,17 @@ class PostgresDatabase:
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise _unavailable(error) from error
         try:
-            async with connection.transaction(readonly=True):
+            transaction = connection.transaction(readonly=True)
+            await transaction.start()
+            try:
                 yield connection
+            finally:  # PostgreSQL 15 still makes large objects in a transaction that only reads
+                async with asyncio.timeout(_GRACE):
+                    await transaction.rollback()
         except (OSError, asyncpg.InterfaceError, asyncpg.PostgresConnectionError) as error:
             raise _unavailable(error) from error
         finally:
-            await pool.release(connection)
+            await pool.release(connection, timeout=_GRACE)
 
     async def _open(self) -> Any:
         async with self._opening:
