@@ -46,3 +46,12 @@ def test_it_says_which_rules_there_are_and_who_decides(config: dict[str, Any], p
     lines = {line.name: line for line in overview(settings, load_catalog(settings, [], [refund]), "http://x")}
     assert lines["policy"].text.startswith(policy)
     assert lines["approvals"].text.startswith(approvals)
+
+
+def test_it_says_which_databases_models_read_and_no_password() -> None:
+    databases = {"sales": {"url": "sqlite:///x.db", "tables": ["orders", "t"]}, "hr": {"url": "sqlite:///hunter2.db"}}
+    settings = read_settings({"databases": databases}, {})
+    lines = {line.name: line for line in overview(settings, load_catalog(settings, [], []), "http://x")}
+    assert lines["databases"].text == "on: read by models: sales: orders, t; hr: all tables"
+    assert "query_database" in lines["tools"].text
+    assert "hunter2" not in "".join(each.text for each in lines.values())

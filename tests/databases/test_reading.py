@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -272,3 +274,15 @@ def test_a_wrong_configuration_is_told_at_the_start(settings: dict[str, Any], me
 
     with pytest.raises(ConfigurationError, match=message):
         Runtime({"store": {"url": "memory://"}, "databases": {"shop": settings}})
+
+
+async def test_a_file_that_somebody_writes_meanwhile_can_be_read(request: pytest.FixtureRequest) -> None:
+    shop = make_shop("sqlite", request)
+    asked = Asked(shop)
+    with closing(sqlite3.connect(shop.url.removeprefix("sqlite:///"))) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("INSERT INTO t VALUES (8)")  # not committed
+        assert await asked.rows("SELECT count(*) AS n FROM t") == [[1]]
+        writer.commit()
+        assert await asked.rows("SELECT count(*) AS n FROM t") == [[2]]
+    await asked.close()

@@ -1,6 +1,5 @@
 """What no model can do, whatever SQL it writes: by the statement that is read, and by the database alone."""
 
-from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from talaria.core.errors import TalariaError
 from talaria.ports.database import DatabaseUnavailable, Query, QueryRefused
 from talaria.types.sql import Dialect
 from tests.databases.conftest import make_shop
-from tests.databases.shop import Asked, Shop
+from tests.databases.shop import Asked
 
 RUN: dict[Dialect, tuple[str, ...]] = {
     "postgres": (
@@ -205,13 +204,6 @@ HIDDEN: dict[Dialect, tuple[str, ...]] = {
         "SELECT * FROM { OJ t LEFT JOIN secret ON 1 }",
     ),
 }
-
-
-@pytest.fixture
-async def narrow(shop: Shop) -> AsyncGenerator[Asked]:
-    tools = Asked(shop)
-    yield tools
-    await tools.close()
 
 
 async def test_what_only_reads_runs(asked: Asked) -> None:

@@ -5,7 +5,7 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -106,6 +106,7 @@ class MySqlDatabase:
         """Do work; the connection is idle again unless something went wrong, or it is not read to its end."""
         try:
             connection = self._take()
+            is_whole = False
             try:
                 use.begin(connection)
                 with connection.cursor() as cursor:
@@ -113,13 +114,13 @@ class MySqlDatabase:
                 done = work(connection)
                 if connection.open:
                     connection.rollback()
-            except BaseException:
+                    is_whole = True
+            finally:
                 use.end()
-                _close(connection)
-                raise
-            use.end()
-            if connection.open:
-                self._idle.append(connection)
+                if is_whole:
+                    self._idle.append(connection)
+                else:
+                    _close(connection)
             return done
         except (pymysql.Error, OSError) as error:
             raise DatabaseUnavailable(
@@ -137,7 +138,8 @@ class MySqlDatabase:
     def _open(self) -> "Connection[Any]":
         seconds = self._limits.seconds
         connection = self._connect(seconds + _GRACE)
-        try:
+        with ExitStack() as undo:
+            undo.callback(_close, connection)
             limit, read_only = f"max_execution_time={int(seconds * 1000)}", "transaction_read_only"
             if "MariaDB" in str(cast("Any", connection).get_server_info()):
                 limit, read_only = f"max_statement_time={seconds}", "tx_read_only"
@@ -153,9 +155,7 @@ class MySqlDatabase:
                     "the database is not configured safely",
                     operator="its user may read the server's files, or all is granted to it; give it another",
                 )
-        except BaseException:
-            _close(connection)
-            raise
+            undo.pop_all()
         return connection
 
     def _connect(self, timeout: float) -> "Connection[Any]":

@@ -32,7 +32,7 @@ _ROLE = """
 SELECT rolsuper OR EXISTS (
     SELECT FROM pg_roles AS r
     WHERE r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
-    AND pg_has_role(current_user, r.oid, 'USAGE'))
+    AND pg_has_role(current_user, r.oid, 'MEMBER'))
 FROM pg_roles WHERE rolname = current_user
 """
 _TABLES = """

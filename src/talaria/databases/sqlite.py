@@ -63,6 +63,7 @@ class SqliteDatabase:
         until = time.monotonic() + self._limits.seconds
         try:
             with closing(self._open()) as connection:
+                _prepare(connection)
                 connection.set_progress_handler(lambda: given_up.is_set() or time.monotonic() > until, STEPS)
                 return work(connection)
         except sqlite3.OperationalError as error:
@@ -73,16 +74,7 @@ class SqliteDatabase:
             raise DatabaseUnavailable("the database cannot be read now", operator=str(error)) from error
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True, timeout=self._limits.seconds)
-        try:
-            connection.executescript("PRAGMA query_only=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=FILE;")
-            for which, most in LENGTHS.items():
-                connection.setlimit(which, most)
-            connection.text_factory = _text
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True, timeout=self._limits.seconds)
 
     def _answer(self, connection: sqlite3.Connection, query: Query) -> Answer:
         kinds = _kinds(connection)
@@ -109,6 +101,13 @@ class SqliteDatabase:
     def _tables(self, connection: sqlite3.Connection) -> list[Table]:
         there = [Table(Name("main", name), kind) for name, kind in sorted(_kinds(connection).items())]
         return [each for each in there if each.name in self._allowed][:_MOST]
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.executescript("PRAGMA query_only=ON; PRAGMA trusted_schema=OFF; PRAGMA temp_store=FILE;")
+    for which, most in LENGTHS.items():
+        connection.setlimit(which, most)
+    connection.text_factory = _text
 
 
 def _text(raw: bytes) -> str:
