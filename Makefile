@@ -91,7 +91,7 @@ map-check: $(READY)
 # What tests need of the machine. Without root, tests that need a missing one skip, under CI they fail.
 # An engine of Docker is started and left running; what runs in sandboxes is made once, in two minutes.
 services: $(READY)
-	@scripts/system_packages.sh nginx tmux docker.io debootstrap bubblewrap chromium || test -z "$${CI:-}"
+	@scripts/system_packages.sh nginx tmux docker.io debootstrap bubblewrap chromium postgresql mariadb-server || test -z "$${CI:-}"
 	@scripts/dockerd.sh || test -z "$${CI:-}"
 	@$(BIN)/talaria sandbox build || test -z "$${CI:-}"
 

@@ -9,6 +9,8 @@ installed() {
     python3-venv) python3 -c 'import ensurepip, venv' >/dev/null 2>&1; return ;;
     docker.io) program=dockerd ;;
     bubblewrap) program=bwrap ;;
+    postgresql) compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null && return; program=postgres ;;
+    mariadb-server) program=mariadbd ;;
   esac
   PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin command -v "$program" >/dev/null
 }

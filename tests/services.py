@@ -17,13 +17,15 @@ PROGRAMS = {
     "tmux": "tmux",
     "chromium": "chromium",
     "debootstrap": "debootstrap",
+    "postgresql": "postgres",
+    "mariadb-server": "mariadbd",
 }
 """Service → the program that must be on the PATH."""
 PACKAGES = {"bwrap": "bubblewrap"}
 """Service → the Debian package, where that has another name."""
 MISSING = {"docker": "no Docker engine answers here, or it has no image talaria-sandbox: run `make services` as root"}
 
-_SYSTEM_PATHS = "/usr/local/sbin:/usr/sbin:/sbin"
+_SYSTEM_PATHS = ":".join(("/usr/local/sbin:/usr/sbin:/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))))
 
 
 def find(name: str) -> str | None:

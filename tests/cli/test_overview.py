@@ -46,9 +46,22 @@ RULES = [{"deny": "refund", "roles": ["guest"]}, {"ask": "refund"}, {"ask": "re*
     ],
 )
 def test_it_says_which_rules_there_are_and_who_decides(config: dict[str, Any], policy: str, approvals: str) -> None:
+    lines = said(config, refund)
+    assert lines["policy"].startswith(policy)
+    assert lines["approvals"].startswith(approvals)
+
+
+def test_it_says_which_databases_models_read_and_no_password() -> None:
+    databases = {"sales": {"url": "sqlite:///x.db", "tables": ["orders", "t"]}, "hr": {"url": "sqlite:///hunter2.db"}}
+    lines = said({"databases": databases})
+    assert lines["databases"] == "on: read by models: sales: orders, t; hr: all tables"
+    assert "query_database" in lines["tools"]
+    assert "hunter2" not in "".join(lines.values())
+
+
+def said(config: dict[str, Any], *tools: object) -> dict[str, str]:
+    """What is said, by name."""
     settings = read_settings({"sandbox": {"kind": "none"}} | config, {})
-    catalog, metrics, store = load_catalog(settings, [], [refund]), Metrics(), MemoryStore()
+    catalog, metrics, store = load_catalog(settings, [], tools), Metrics(), MemoryStore()
     sandboxes = Sandboxes(Site.of(settings), FakeClock(), metrics, store.journal)
-    lines = {line.name: line for line in overview(settings, catalog, sandboxes, "http://x")}
-    assert lines["policy"].text.startswith(policy)
-    assert lines["approvals"].text.startswith(approvals)
+    return {line.name: line.text for line in overview(settings, catalog, sandboxes, "http://x")}

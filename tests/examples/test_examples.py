@@ -2,10 +2,11 @@
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -87,6 +88,32 @@ def test_fastapi_asks_an_agent_and_serves_all_of_talaria_below_a_path(tmp_path: 
         assert ask(url, "/agents/ai-api/runs/run_nobody").status == 404
         assert ask(url, "/agents/ai-api/sessions/s-1").json["turns"] == 1
         assert ask(url, "/nothing").status == 404
+
+
+def test_sales_answers_in_two_languages_and_keeps_salaries_to_itself(tmp_path: Path) -> None:
+    said = run("sales.py", tmp_path)
+    with closing(sqlite3.connect(tmp_path / "sales.db")) as database:
+        best = database.execute(
+            "SELECT p.name, sum(pieces * price) FROM orders JOIN products p ON p.id = product_id "
+            "GROUP BY 1 ORDER BY 2 DESC"
+        ).fetchone()
+        regions = dict(database.execute("SELECT region, sum(pieces) FROM orders GROUP BY 1").fetchall())
+        assert database.execute("SELECT count(*) FROM orders WHERE day LIKE '2026-05-%'").fetchone() == (100,)
+    assert f'"rows":[["{best[0]}",{best[1]}]]' in said
+    assert all(f'["{region}",{pieces}]' in said for region, pieces in regions.items())
+    assert re.search(r'"columns":\["月份","件数"\],"rows":\[\["2026-\d\d",\d+\]\]', said)
+    assert "table salaries may not be read; there are 'orders', 'products'" in said
+    assert "31000" not in said
+
+
+def test_contracts_become_typed_values_that_their_texts_bear_out(tmp_path: Path) -> None:
+    said = run("contracts.py", tmp_path)
+    assert said.count("signed 2026-") == 10
+    assert "the quote is not in the contract" not in said
+    assert "  1280000.00 CNY, until 2026-06-30, law: 中华人民共和国" in said  # its dates came mistaken at first
+    assert "  27500.00 EUR, until 2026-11-30, law: Austria" in said
+    assert "04-nda-en: confidentiality, Acme Robotics, Inc. and Blue Mesa Capital LLC and Dr. Lena Ortiz" in said
+    assert "  None None, until None, law: State of Delaware" in said
 
 
 def test_every_example_is_run_by_a_test_and_shown_in_the_documents() -> None:

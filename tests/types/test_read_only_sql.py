@@ -56,6 +56,7 @@ MYSQL = (
     "DESCRIBE t",
     "EXPLAIN FORMAT=TREE SELECT 1",
     "SELECT 5--1",
+    "SELECT group_concat(a SEPARATOR ', ') FROM t",
     "SELECT 'it''s', 'a\\\\', 'b\\n'",
 )
 TAKEN = [

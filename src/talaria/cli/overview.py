@@ -34,6 +34,7 @@ def overview(settings: Settings, catalog: Catalog, sandboxes: Sandboxes, url: st
         _models(settings),
         _agents(settings, catalog),
         _tools(settings, catalog),
+        _databases(settings),
         _policy(settings),
         _approvals(settings, catalog),
         _auth(settings),
@@ -98,6 +99,13 @@ def _tools(settings: Settings, catalog: Catalog) -> Line:
     builtin = [tool.name for tool in tools if tool.source == "builtin"]
     said = f"{len(own)} {where}: {_listed(own)}" if own else f"none of your own: {where}"
     return Line("tools", bool(tools), said + (f"; built in: {_listed(builtin)}" if builtin else ""))
+
+
+def _databases(settings: Settings) -> Line:
+    if not settings.databases:
+        return Line("databases", False, "databases names none")
+    how = (f"{name}: {_listed(each.tables) or 'all tables'}" for name, each in settings.databases.items())
+    return Line("databases", True, f"read by models: {'; '.join(how)}")
 
 
 def _approvals(settings: Settings, catalog: Catalog) -> Line:

@@ -103,6 +103,8 @@ class Parts:
         if self.notifier is not None:
             await self.notifier.close()
         await self.files.close()
+        for source in self.kit.catalog.databases.values():
+            await source.database.close()
         await self.kit.store.close()
 
 

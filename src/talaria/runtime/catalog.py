@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
 from talaria.core.subagents import Subagent
+from talaria.runtime.databases import make_sources
 from talaria.runtime.settings import Settings
 from talaria.runtime.subagents import load_subagents
 from talaria.tools.ask_user import ASK_USER
@@ -22,7 +23,8 @@ from talaria.tools.nearest import suggestion
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
 
-if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic
+if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic, only databases for a parser
+    from talaria.tools.builtin.databases import Source
     from talaria.tools.output_type import OutputType
 
 DEFAULT_AGENT = "assistant"
@@ -37,6 +39,7 @@ class Catalog:
         self.registry = Registry()
         self.stages: tuple[OwnStage, ...] = ()
         self.subagents: tuple[Subagent, ...] = ()
+        self.databases: dict[str, Source] = {}
         self._agents: dict[str, AgentSpec] = {}
         self._types: dict[str, OutputType] = {}
 
@@ -136,6 +139,7 @@ def load_catalog(
     for tool in _code_tools(settings):
         if not catalog.registry.has(tool.name):  # a program's own tool of that name is the one that is meant
             catalog.registry.add(tool)
+    _add_databases(catalog, settings)
     catalog.subagents = load_subagents(settings.subagents.paths, builtin=settings.subagents.builtin)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
@@ -167,6 +171,17 @@ def _code_tools(settings: Settings) -> tuple[Tool[..., Any], ...]:
     return code_tools(
         Background(), timeout=limits.tool_timeout, result_limit=limits.tool_result_limit, reaches_out=reaches_out
     )
+
+
+def _add_databases(catalog: Catalog, settings: Settings) -> None:
+    """Register the tools for data, where there are databases."""
+    if not settings.databases:
+        return
+    from talaria.tools.builtin.databases import data_tools  # noqa: PLC0415 - see above
+
+    catalog.databases = make_sources(settings.databases)
+    for tool in data_tools(catalog.databases, settings.limits.tool_result_limit):
+        catalog.registry.add(tool)
 
 
 def _add_plugins(catalog: Catalog, names: Iterable[str]) -> list[AgentSpec]:

@@ -15,7 +15,7 @@ from talaria.tools.nearest import suggestion
 
 DEFAULT_FILE = "talaria.yaml"
 PREFIX = "TALARIA_"
-_SECRET = re.compile("key|secret|notify.*url", re.IGNORECASE)
+_SECRET = re.compile("key|secret|(notify|databases).*url", re.IGNORECASE)
 """Keys whose values are not shown."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 
 from talaria.models.mapped.mapping import ProtocolMapping
 from talaria.runtime.auth_settings import AuthSettings
+from talaria.runtime.database_settings import DatabaseName, DatabaseSettings
 from talaria.runtime.notify_settings import NotifySettings
 from talaria.runtime.policy_settings import ApprovalSettings, PolicySettings
 from talaria.runtime.quota_settings import QuotaSettings
@@ -251,6 +252,7 @@ class Settings(Section):
     subagents: SubagentSettings = SubagentSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
+    databases: dict[DatabaseName, DatabaseSettings] = {}
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()

@@ -14,7 +14,7 @@ WRITE = (
 )
 SIGNAL = (
     r"pg_notify|pg_(terminate|cancel)_backend|pg_log_\w+|pg_(reload|rotate|switch|promote|export)\w*"
-    r"|pg_((start|stop)_)?backup\w*|pg_wal_replay_\w+|pg_import_\w+|(group|asynchronous)_\w+"
+    r"|pg_((start|stop)_)?backup\w*|pg_wal_replay_\w+|pg_import_\w+|(group_replication|asynchronous)_\w+"
 )
 FILES = (
     r"lo_\w+|loread|lowrite|pg_(read|ls|file)_\w+|pg_stat_file|load_file|load_extension|readfile|writefile|edit"

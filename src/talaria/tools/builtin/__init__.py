@@ -1,1 +1,1 @@
-"""Built-in tools that work in the session's sandbox: commands, files, searches."""
+"""Built-in tools: commands, files and searches in the sandbox; data."""
