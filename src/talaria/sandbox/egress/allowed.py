@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from talaria.core.addresses import Address, is_public
 from talaria.core.errors import ConfigurationError
-from talaria.types.urls import Address, is_public
 
 _PORTS = (80, 443)
 
