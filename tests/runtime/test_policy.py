@@ -60,7 +60,9 @@ async def test_what_is_denied_whatever_the_arguments_is_neither_offered_nor_list
     model = ScriptedModel(Say(calls=(Call("sell", {"what": "hat"}), Call("close"), Call("sel"))), Say("On."))
     async with world(model, tools=[*shop.tools, close], policy=rules({"deny": "sell"})) as here:
         await here.ask()
-        assert {"sell", "close"}.isdisjoint(each["name"] for each in offered(here.parts.kit, ME)["tools"])
+        assert {"sell", "close"}.isdisjoint(
+            each["name"] for each in offered(here.parts.kit, ME, sandboxes=False)["tools"]
+        )
         assert {"sell", "close"}.isdisjoint(spec.name for spec in model.requests[0].prompt.tools)
         assert await audited(here) == [
             ("tool.permission", "deny", "sell", "policy.rules[0]"),
@@ -131,7 +133,9 @@ async def test_the_configuration_asks_for_groups_and_patterns() -> None:
     async with world(model, tools=[*Shop().tools, burn], approval=approval) as here:
         await here.stands(await here.send(), "waiting_approval")
         asked = [(each["toolCalls"][0]["name"], each["reason"]) for each in await here.parts.lookup.approvals(ME)]
-        listed = {each["name"] for each in offered(here.parts.kit, ME)["tools"] if each.get("approval")}
+        listed = {
+            each["name"] for each in offered(here.parts.kit, ME, sandboxes=False)["tools"] if each.get("approval")
+        }
     assert sorted(asked) == [("burn", "configured"), ("slow_sell", "configured")]
     assert listed == {"burn", "slow_look", "slow_sell", "refund"}
 

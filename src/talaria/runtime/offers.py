@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from talaria.core.principal import Principal
-from talaria.runtime.catalog import Catalog
+from talaria.runtime.catalog import Catalog, needs_sandbox
 from talaria.runtime.kit import Kit
 from talaria.runtime.settings import Settings
 from talaria.tools.declaration import Tool
@@ -24,9 +24,10 @@ def models(kit: Kit) -> dict[str, Any]:
     return {"models": [{"name": name} for name in names], "prefixes": prefixes, **default}
 
 
-def tools(kit: Kit, principal: Principal) -> dict[str, Any]:
-    """The tools that this principal may call."""
-    offered = [each for each in kit.catalog.registry.tools if kit.policy.may_call(each, principal)]
+def tools(kit: Kit, principal: Principal, *, sandboxes: bool) -> dict[str, Any]:
+    """The tools that this principal may call; without `sandboxes` none that need one."""
+    there = [each for each in kit.catalog.registry.tools if sandboxes or not needs_sandbox(each)]
+    offered = [each for each in there if kit.policy.may_call(each, principal)]
     return {"tools": [_tool(each, kit.policy.may_ask(each, principal)) for each in offered]}
 
 

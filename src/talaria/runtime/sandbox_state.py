@@ -60,22 +60,30 @@ def _make(home: Path) -> str:
 
 
 async def _remove_left(settings: SandboxSettings, folder: Path) -> None:
-    """Unless a process that lives has it: it cannot be opened then."""
+    """Unless a process that lives has it, or a kind of it cannot be opened: what is left of that stays."""
+    stays = False
     for kind in KINDS:
-        if not await asyncio.to_thread((folder / kind).exists):
+        if not await asyncio.to_thread(_holds_any, folder / kind):
             continue
         try:
             launcher, records = await open_kind(kind, settings, folder)
         except SandboxUnavailable:
-            return
+            stays = True
+            continue
         try:
             for each in await launcher.found():
                 await launcher.remove(each.name, workspace=True)
                 _log.info("sandbox_reaped", sandbox=each.name)
         except SandboxUnavailable as error:
             _log.warning("sandbox_not_reaped", folder=str(folder), error=error.message)
-            return
+            stays = True
         finally:
             await launcher.close()
             records.close()
-    await remove_state(folder)
+    if not stays:
+        await remove_state(folder)
+
+
+def _holds_any(folder: Path) -> bool:
+    """Whether a kind has anything there: one that was only tried has a folder, too."""
+    return any(each.is_file() for each in folder.rglob("*.json"))

@@ -49,7 +49,15 @@ class Site(NamedTuple):
 
     @staticmethod
     def of(settings: Settings) -> "Site":
-        """Look. Blocks."""
+        """Look. Blocks.
+
+        Raises:
+            ConfigurationError: an entry of `sandbox.egress` is no host.
+        """
+        if settings.sandbox.network == "egress":
+            from talaria.sandbox.egress import Allowed  # noqa: PLC0415 - loaded where something is let out
+
+            Allowed(settings.sandbox.egress)
         return Site(settings.sandbox, lasting_state(settings), may_exist(settings.sandbox))
 
 

@@ -13,7 +13,7 @@ async def models(call: Call) -> Response:
 
 async def tools(call: Call) -> Response:
     """The tools that the principal may call."""
-    return reply(offers.tools(call.parts.kit, call.principal))
+    return reply(offers.tools(call.parts.kit, call.principal, sandboxes=call.parts.sandboxes.is_offered))
 
 
 async def agents(call: Call) -> Response:

@@ -38,6 +38,11 @@ class Session:
         return f"Session({self.id!r})"
 
     @property
+    def key(self) -> SessionKey:
+        """Whose session this is, in full."""
+        return self._state.key
+
+    @property
     def id(self) -> str:
         """The session's id, as requests name it."""
         return self._state.key.session

@@ -134,7 +134,7 @@ async def test_what_was_started_in_another_session_is_not_there(bench: Bench) ->
     name = id_in(await bench.bash("sleep 300", run_in_background=True))
     bench.context = replace(bench.context, session=session_in_memory("s-2"))
     assert "no background command" in await bench("BashOutput", id=name)
-    bench.context = replace(bench.context, session=session_in_memory("s-1"), principal=Principal(user="eve"))
+    bench.context = replace(bench.context, session=session_in_memory("s-1", Principal(user="eve")))
     assert "no background command" in await bench("KillBash", id=name)
 
 
@@ -145,3 +145,8 @@ async def test_secrets_of_a_command_in_the_background_are_masked_in_later_turns(
     bench.context = replace(bench.context, secrets={})
     await bench.background.find(bench.context, name).settle(20)
     assert "sk-LIVE-abc123" not in await bench("BashOutput", id=name)
+
+
+async def test_a_command_may_be_longer_than_an_argument_may(bench: Bench) -> None:
+    said = await bench.bash("cat <<'END' | wc -c\n" + "x" * 300_000 + "\nEND\ncat; echo done")
+    assert said.startswith("300001\ndone")

@@ -1,5 +1,6 @@
 """Edits: exact, told in numbers, and nothing is changed that is not certain."""
 
+import asyncio
 import codecs
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from talaria.core.errors import InvalidRequest
 from talaria.tools.builtin.edit import edited
+from tests.tools.builtin.conftest import Bench
 
 CODE = b"def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 
@@ -76,3 +78,10 @@ def test_an_edit_changes_what_it_names_and_nothing_else(text: str, old: str, new
     assert abs(len(changed) - len(data)) <= 2 * max(len(old), len(new))
     assert common >= 0
     assert data != changed
+
+
+async def test_edits_at_once_lose_nothing(bench: Bench) -> None:
+    await bench("Write", file_path="a.txt", content="".join(f"line {n}.\n" for n in range(8)))
+    edits = [bench("Edit", file_path="a.txt", old_string=f"line {n}.", new_string=f"changed {n}.") for n in range(8)]
+    await asyncio.gather(*edits)
+    assert await bench.sandbox.read("a.txt") == b"".join(b"changed %d.\n" % n for n in range(8))

@@ -101,10 +101,13 @@ def started(request: ModelRequest) -> str:
 
 
 async def test_a_server_started_in_one_turn_is_found_in_the_next_one(folder: Path) -> None:
-    server = Call("Bash", {"command": "while true; do echo tick; sleep 0.1; done", "run_in_background": True})
+    server = Call(
+        "Bash", {"command": "echo tick; touch ticked; while true; do sleep 0.1; done", "run_in_background": True}
+    )
     steps: list[Callable[[ModelRequest], Call | Say]] = [
         lambda request: server,
         lambda request: Say("Started."),
+        lambda request: Call("Bash", {"command": "until test -e ticked; do sleep 0.1; done"}),
         lambda request: Call("BashOutput", {"id": started(request)}),
         lambda request: Call("KillBash", {"id": started(request)}),
         lambda request: Say("Ended."),
@@ -114,7 +117,7 @@ async def test_a_server_started_in_one_turn_is_found_in_the_next_one(folder: Pat
     )
     async with a_world(folder, model=model, approval=NOBODY) as here:
         await here.ask()
-        told, ended = results(await here.ask())
+        _, told, ended = results(await here.ask())
         assert "tick\n" in told + ended
         assert ": running]" in told
         assert "ended by KillBash" in ended

@@ -26,7 +26,8 @@ HEAD = 256 * 1024
 GRACE = 0.3
 """Seconds in which most commands fail that will."""
 
-Key = tuple[str, str, str]
+Key = str
+"""A session's path."""
 
 
 class Job:
@@ -51,7 +52,10 @@ class Job:
 
     async def _run(self, sandbox: Sandbox, argv: Sequence[str]) -> None:
         try:
-            exited = await sandbox.exec(Command(argv=argv, timeout=LONGEST, head=HEAD), LiveOutput(self._new.append))
+            exited = await sandbox.exec(
+                Command(argv=argv, stdin=self.command.encode(), timeout=LONGEST, head=HEAD),
+                LiveOutput(self._new.append),
+            )
         except TalariaError as error:
             self._state = f"lost: {error.message}"
         except asyncio.CancelledError:
@@ -94,7 +98,7 @@ class Background:
         self._sessions: OrderedDict[Key, dict[str, Job]] = OrderedDict()
 
     async def start(self, ctx: ToolContext, sandbox: Sandbox, command: str, argv: Sequence[str]) -> str:
-        """Start a command and say how it can be found again.
+        """Start a command, which `argv` reads from its standard input, and say how it can be found again.
 
         Raises:
             InvalidRequest: too many run in this session.
@@ -131,7 +135,7 @@ class Background:
         return jobs[name]
 
     def _of(self, ctx: ToolContext) -> dict[str, Job]:
-        key = (ctx.principal.tenant, ctx.principal.user, ctx.session.id)
+        key = ctx.session.key.path
         jobs = self._sessions.setdefault(key, {})
         self._sessions.move_to_end(key)
         if len(self._sessions) > MOST_SESSIONS:

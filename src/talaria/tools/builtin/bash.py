@@ -15,13 +15,17 @@ LONGEST = 600.0
 """Seconds that a command may take."""
 _KEPT_FOLDER = """IFS= read -r _at 2>/dev/null </tmp/.bash-folder && cd -- "$_at" 2>/dev/null; unset _at
 """
+_THE_COMMAND = """set -- "$(</dev/stdin)"; exec </dev/null
+eval "$1"
+"""
+"""It comes by standard input: an argument may not have more than 128 KiB."""
 _IN_FOREGROUND = (
     _KEPT_FOLDER
     + """trap 'pwd >/tmp/.bash-folder' EXIT
-eval "$1"
 """
+    + _THE_COMMAND
 )
-_IN_BACKGROUND = _KEPT_FOLDER + 'eval "$1"\n'
+_IN_BACKGROUND = _KEPT_FOLDER + _THE_COMMAND
 """The folder that the last command ended in is kept in the sandbox: it is gone when that is."""
 
 
@@ -38,10 +42,9 @@ class Bash:
         """Return what it wrote and how it ended."""
         sandbox = sandbox_of(ctx)
         if run_in_background:
-            argv = ["bash", "-c", _IN_BACKGROUND, "bash", command]
-            return await self._background.start(ctx, sandbox, command, argv)
+            return await self._background.start(ctx, sandbox, command, ["bash", "-c", _IN_BACKGROUND])
         seconds = min(timeout or self._timeout, LONGEST)
-        wanted = Command(argv=["bash", "-c", _IN_FOREGROUND, "bash", command], timeout=seconds)
+        wanted = Command(argv=["bash", "-c", _IN_FOREGROUND], stdin=command.encode(), timeout=seconds)
         began = asyncio.get_running_loop().time()
         exited = await sandbox.exec(wanted, LiveOutput(ctx.output))
         took = asyncio.get_running_loop().time() - began

@@ -4,7 +4,7 @@ from typing import Any
 
 from talaria.tools.builtin.background import Background, background_tools
 from talaria.tools.builtin.bash import bash_tool
-from talaria.tools.builtin.edit import EDIT
+from talaria.tools.builtin.edit import edit_tool
 from talaria.tools.builtin.export import EXPORT
 from talaria.tools.builtin.read import read_tool
 from talaria.tools.builtin.search import search_tools
@@ -31,7 +31,7 @@ def code_tools(
         *background_tools(background, reaches_out=reaches_out),
         read_tool(result_limit, reaches_out=reaches_out),
         WRITE,
-        EDIT,
+        edit_tool(),
         *search_tools(reaches_out=reaches_out),
         EXPORT,
     )

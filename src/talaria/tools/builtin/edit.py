@@ -2,8 +2,10 @@
 
 import asyncio
 from typing import Any
+from weakref import WeakValueDictionary
 
 from talaria.core.errors import InvalidRequest
+from talaria.ports.sandbox import Sandbox
 from talaria.tools.builtin.places import full, read_at_most, sandbox_of
 from talaria.tools.builtin.text_files import FileText, read_text
 from talaria.tools.builtin.unfound import unfound
@@ -17,15 +19,33 @@ AROUND = 3
 MOST_SHOWN = 60
 
 
-async def edit(file_path: str, old_string: str, new_string: str, ctx: ToolContext, replace_all: bool = False) -> str:
-    """Replace the text and show what stands there now."""
-    sandbox = sandbox_of(ctx)
-    data = await read_at_most(sandbox, file_path, LARGEST)
+class Edit:
+    """Edits files, one at a time in each session: subagents share the workspace."""
+
+    def __init__(self) -> None:
+        self._busy: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def __call__(
+        self, file_path: str, old_string: str, new_string: str, ctx: ToolContext, replace_all: bool = False
+    ) -> str:
+        """Replace the text and show what stands there now."""
+        async with self._busy.setdefault(ctx.session.key.path, asyncio.Lock()):
+            sandbox = sandbox_of(ctx)
+            data = await _read(sandbox, file_path)
+            changed, said = await asyncio.to_thread(edited, data, old_string, new_string, every=replace_all)
+            if await _read(sandbox, file_path) != data:
+                raise InvalidRequest(
+                    "the file was changed by something else meanwhile; nothing was replaced. Try again"
+                )
+            await sandbox.write(file_path, changed)
+        return f"Edited {full(file_path)}: {said}"
+
+
+async def _read(sandbox: Sandbox, path: str) -> bytes:
+    data = await read_at_most(sandbox, path, LARGEST)
     if len(data) >= LARGEST:
         raise InvalidRequest(f"the file has {LARGEST} bytes or more; change it with a program")
-    changed, said = await asyncio.to_thread(edited, data, old_string, new_string, every=replace_all)
-    await sandbox.write(file_path, changed)
-    return f"Edited {full(file_path)}: {said}"
+    return data
 
 
 def edited(data: bytes, old: str, new: str, *, every: bool = False) -> tuple[bytes, str]:
@@ -101,24 +121,26 @@ def _around(text: str, at: int, length: int) -> str:
     return "\n".join(shown)
 
 
-EDIT: Tool[..., Any] = Tool(
-    "Edit",
-    "Replace text in a file in /workspace. old_string must be exactly what is in the file, spaces included and line "
-    "numbers not, and must be there once, unless replace_all is set.",
-    {
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "minLength": 1, "description": "Absolute, or relative to /workspace."},
-            "old_string": {"type": "string", "minLength": 1, "description": "The text to replace."},
-            "new_string": {"type": "string", "description": "What it becomes; empty deletes it."},
-            "replace_all": {"type": "boolean", "default": False, "description": "Replace it wherever it is."},
+def edit_tool() -> Tool[..., Any]:
+    """Make the tool."""
+    return Tool(
+        "Edit",
+        "Replace text in a file in /workspace. old_string must be exactly what is in the file, spaces included and "
+        "line numbers not, and must be there once, unless replace_all is set.",
+        {
+            "type": "object",
+            "properties": {
+                "file_path": {"type": "string", "minLength": 1, "description": "Absolute, or relative to /workspace."},
+                "old_string": {"type": "string", "minLength": 1, "description": "The text to replace."},
+                "new_string": {"type": "string", "description": "What it becomes; empty deletes it."},
+                "replace_all": {"type": "boolean", "default": False, "description": "Replace it wherever it is."},
+            },
+            "required": ["file_path", "old_string", "new_string"],
+            "additionalProperties": False,
         },
-        "required": ["file_path", "old_string", "new_string"],
-        "additionalProperties": False,
-    },
-    edit,
-    group="files",
-    outside=False,
-    breaker=False,
-    source="builtin",
-)
+        Edit(),
+        group="files",
+        outside=False,
+        breaker=False,
+        source="builtin",
+    )
