@@ -112,7 +112,7 @@ class PromptSettings(Section):
 
 
 class AgentSettings(Section):
-    """An agent; `tools` and `subagents` absent: all there are. `roles`: who has none of them may not use it."""
+    """An agent; `tools`, `subagents`, `skills` absent: all there are. `roles`: who has none of them may not use it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     model: str = ""
@@ -120,6 +120,7 @@ class AgentSettings(Section):
     tools: list[str] | None = None
     roles: list[Identity] = []
     subagents: list[str] | None = None
+    skills: list[str] | None = None
 
 
 class LimitSettings(Section):
@@ -206,6 +207,19 @@ class SubagentSettings(Section):
     paths: list[str] = []
 
 
+class SkillSettings(Section):
+    """Skills: folders and zips of one skill each, or folders of those. `cache`: the folder for downloaded ones."""
+
+    paths: list[str] = []
+    cache: str | None = None
+
+
+class FetchSettings(Section):
+    """URLs that requests name. `private`: hosts and networks that may be opened though they are not public."""
+
+    private: list[str] = []
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -249,6 +263,8 @@ class Settings(Section):
     breaker: BreakerSettings = BreakerSettings()
     secrets: SecretsSettings = SecretsSettings()
     subagents: SubagentSettings = SubagentSettings()
+    skills: SkillSettings = SkillSettings()
+    fetch: FetchSettings = FetchSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     sessions: SessionSettings = SessionSettings()
