@@ -21,7 +21,7 @@ from tests.runtime.world import World, end_of, told, world
 from tests.skills.conftest import SkillServer
 from tests.skills.zips import skill_md, special, zipped
 
-OPEN: dict[str, Any] = {"fetch": {"private": ["127.0.0.0/8"]}}
+OPEN: dict[str, Any] = {"fetch": {"allowPrivate": True}}
 
 
 @tool(side_effects=False)
@@ -85,15 +85,15 @@ Do good.\
 
 
 async def test_nothing_is_said_of_skills_where_there_are_none() -> None:
-    model = ScriptedModel("Hi.")
+    model = ScriptedModel(Say("Hi."))
     async with world(model, agents=[LEAD]) as w:
-        await w.ask()
-    assert skills_in(model.requests[0]) == ""
+        events = await w.ask()
+    assert (skills_in(model.requests[0]), end_of(events)) == ("", ("finish", "stop"))
 
 
 async def test_what_cannot_be_had_is_told_and_stops_nothing(server: SkillServer) -> None:
     server.files |= {"bad-zip": zipped("../evil"), "other": zipped(), "fine": skill_md("fine")}
-    model = ScriptedModel("Hi.")
+    model = ScriptedModel(Say("Hi."))
     async with world(model, agents=[LEAD], **OPEN) as w:
         names = brought(server, "gone", "bad-zip", "other", "fine")
         events = await w.ask(skills=[*names, {"name": "inside", "url": "http://169.254.169.254/latest"}])
@@ -113,12 +113,13 @@ SKILL.md says that its name is 'good-skill', not 'other'; they must be the same
 """
     )
     assert "- fine: " in skills_in(model.requests[0])
+    assert end_of(events) == ("finish", "stop")
     assert "hidden" not in text  # the URL may be a secret: it is not on record
 
 
 async def test_private_addresses_are_not_asked_unless_they_are_listed(server: SkillServer) -> None:
     server.files["good-skill"] = zipped()
-    async with world(ScriptedModel("Hi."), agents=[LEAD]) as w:
+    async with world(ScriptedModel(Say("Hi.")), agents=[LEAD]) as w:
         events = await w.ask(skills=brought(server, "good-skill"))
     assert any("not public" in line for line in told(events))
     assert server.asked == []
@@ -206,7 +207,7 @@ async def test_a_subagent_has_the_skills_it_names_of_those_its_caller_has(tmp_pa
 async def test_an_agent_has_the_skills_that_it_names(tmp_path: Path) -> None:
     a_folder(tmp_path, "one")
     a_folder(tmp_path, "two")
-    model, skills = ScriptedModel("Hi."), {"paths": [str(tmp_path)]}
+    model, skills = ScriptedModel(Say("Hi.")), {"paths": [str(tmp_path)]}
     async with world(model, agents=[Agent("lead", tools=[look_up], skills=["one"])], skills=skills) as w:
         await w.ask()
     assert ("- one:" in skills_in(model.requests[0]), "- two:" in skills_in(model.requests[0])) == (True, False)
@@ -274,7 +275,7 @@ async def test_files_are_read_only_in_the_sandbox_and_put_right_by_loading_again
         Say("Done."),
     )
     sandbox = {"kind": "bubblewrap", "state": str(folder), "memory": "256m"}
-    approval = {"requiredTools": []}
+    approval: dict[str, list[str]] = {"requiredTools": []}
     async with world(model, sandbox=sandbox, approval=approval, **OPEN) as w:
         said = await _results(w, skills=brought(server, "good-skill"))
     first, spoilt, again, looked, written = said

@@ -215,9 +215,11 @@ class SkillSettings(Section):
 
 
 class FetchSettings(Section):
-    """URLs that requests name. `private`: hosts and networks that may be opened though they are not public."""
+    """URLs that requests name. `allowPrivate`: also at private and loopback addresses. Seconds and bytes for each."""
 
-    private: list[str] = []
+    allow_private: bool = False
+    max_bytes: Count = 20_000_000
+    timeout: Positive = 30
 
 
 class SessionSettings(Section):

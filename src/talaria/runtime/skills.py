@@ -11,9 +11,9 @@ import structlog
 
 from talaria.core.errors import ConfigurationError, FetchFailed, InvalidRequest
 from talaria.core.skills import Skill
-from talaria.fetch import Fetcher, Limits, Listed, Rules
+from talaria.fetch import Fetcher, Limits, Rules
 from talaria.ports.clock import Clock
-from talaria.runtime.settings import Settings
+from talaria.runtime.settings import FetchSettings, Settings
 from talaria.skills.archive import LARGEST_ZIP, read_zip
 from talaria.skills.described import read_skill
 from talaria.skills.downloads import Brought, Downloads
@@ -84,7 +84,7 @@ class Skills:
 
     def __init__(self, settings: Settings, configured: Configured, clock: Clock) -> None:
         self._configured = {skill.digest: entries for skill, entries in configured.values()}
-        self._private = Listed(settings.fetch.private, "fetch.private")
+        self._settings = settings.fetch
         self._kept = _kept(settings)
         self._clock = clock
         self._temporary: str | None = None
@@ -131,9 +131,13 @@ class Skills:
                 if self._kept is None:
                     self._temporary = await asyncio.to_thread(tempfile.mkdtemp, prefix="talaria-skills-")
                 shelf = Shelf(self._kept or Path(str(self._temporary)))
-                fetcher = Fetcher(Rules(private=self._private), Limits(max_bytes=LARGEST_ZIP))
-                self._opened = shelf, Downloads(fetcher, shelf, self._clock)
+                self._opened = shelf, Downloads(_fetcher(self._settings), shelf, self._clock)
         return self._opened
+
+
+def _fetcher(settings: FetchSettings) -> Fetcher:
+    limits = Limits(max_bytes=min(settings.max_bytes, LARGEST_ZIP), timeout=settings.timeout)
+    return Fetcher(Rules(private=settings.allow_private), limits)
 
 
 def _kept(settings: Settings) -> Path | None:

@@ -87,9 +87,8 @@ class Shelf:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
             Path(temporary).replace(self._root / name)
-        except BaseException:
+        finally:
             Path(temporary).unlink(missing_ok=True)
-            raise
 
     def _tidy(self) -> None:
         """Remove what is too much."""
