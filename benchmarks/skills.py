@@ -74,7 +74,8 @@ async def _measure(origin: str, size: Size, folder: str) -> dict[str, list[float
     bare = settings(origin, sqlite(folder, "bare"), fetch=fetch)
     held = settings(origin, sqlite(folder, "held"), skills={"paths": [str(Path(folder) / "skills")]})
     values: dict[str, list[float]] = {"none": [], "brought": [], "configured": []}
-    async with Runtime(bare) as one, Runtime(held) as other:
+    runtimes = await asyncio.to_thread(lambda: (Runtime(bare), Runtime(held)))  # it reads files
+    async with runtimes[0] as one, runtimes[1] as other:
         cases: dict[str, tuple[Runtime, dict[str, Any]]] = {
             "none": (one, {}),
             "brought": (one, {"skills": skills}),
