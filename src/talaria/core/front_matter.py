@@ -10,6 +10,7 @@ from talaria.core.errors import InvalidRequest
 
 LONGEST = 16 * 1024
 """Characters of the fields."""
+DEEPEST = 8
 _FENCED = re.compile(r"\A\s*?^---[ \t]*\n(.*?)^---[ \t]*$\n?(.*)\Z", re.DOTALL | re.MULTILINE)
 _BEGUN = re.compile(r"\A\s*?^---[ \t]*$", re.MULTILINE)
 _PLAIN = re.compile(r"^([A-Za-z][\w-]*):[ \t]+([^\s\"'\[{>|&*!#%@`].*?)[ \t]*$", re.MULTILINE)
@@ -58,11 +59,19 @@ def _read(text: str) -> dict[str, Any]:
 class _Texts(yaml.BaseLoader):
     """Without aliases, anchors and tags: none are needed, and all are ways to do harm."""
 
+    depth = 0
+
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = cast("yaml.Event", self.peek_event())  # pyright: ignore[reportUnknownMemberType]
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) or getattr(event, "tag", None):
             raise InvalidRequest("the front matter uses YAML's anchors, aliases or tags; write plain values")
-        return super().compose_node(parent, index)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise InvalidRequest(f"the front matter is more than {DEEPEST} lists and mappings deep")
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
 
 
 def _value(node: yaml.Node) -> Any:
