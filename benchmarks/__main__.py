@@ -18,6 +18,7 @@ from benchmarks import (
     quotas,
     relay,
     sandboxes,
+    skills,
     slow_readers,
     tokens,
     tool_calls,
@@ -40,6 +41,7 @@ MEASURES: dict[str, ModuleType] = {
     "quotas": quotas,
     "relay": relay,
     "sandboxes": sandboxes,
+    "skills": skills,
     "slow_readers": slow_readers,
     "containers": containers,
 }

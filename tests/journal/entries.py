@@ -17,6 +17,7 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
 from talaria.journal.entries import (
@@ -78,6 +79,7 @@ FULL: list[AnyEntry] = [
         output=OutputSpec({"type": "object"}, "final_answer"),
         bypass=True,
         subagents=(Subagent("helper", "Helps.", "You help.", ("look",), ("edit",), ("math",), "gpt-y", 3),),
+        skills=(Skill("pdf", "Reads PDFs.", "ab12", ("Bash(pdftotext *)",), "Needs poppler"),),
     ),
     ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
     ModelFinished(

@@ -9,6 +9,7 @@ import pytest
 from talaria.core.ids import SessionKey
 from talaria.core.messages import AssistantMessage, Text
 from talaria.core.principal import Principal
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.journal import codec
 from talaria.journal.codec import OVERSIZE, blob_ref, decode_entry, encode_entry
@@ -93,6 +94,7 @@ TURN = TurnBody(
     bypass=True,
     subagents=(Subagent("helper", "Helps."),),
     notices=(("subagent_failed", "it is not there"),),
+    skills=(Skill("pdf", "Reads PDFs.", "ab12"),),
 )
 DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue", role="boss")
 

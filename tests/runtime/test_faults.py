@@ -197,7 +197,7 @@ async def test_a_program_hears_what_is_wrong_with_its_request() -> None:
         with pytest.raises(InvalidRequest, match="session"):
             await here.runtime.run(Agent("a"), "Go", session="no spaces please")
         with pytest.raises(InvalidRequest, match="not available"):
-            await here.runtime.run(Agent("a"), "Go", skills=[{"name": "x"}])
+            await here.runtime.run(Agent("a"), "Go", subagents=[{"name": "x"}])
 
 
 def test_a_runtime_that_is_not_open_says_so() -> None:

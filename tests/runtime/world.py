@@ -145,7 +145,9 @@ async def world(
     model = model or ScriptedModel()
     clock = clock or FakeClock()
     settings = {"store": {"url": store}, "sandbox": {"kind": "none"}} | config
-    async with Runtime(settings, model=model, clock=clock, tools=tools, stages=stages, agents=agents) as runtime:
+    parts: dict[str, Any] = {"tools": tools, "stages": stages, "agents": agents}
+    made = await asyncio.to_thread(Runtime, settings, model=model, clock=clock, **parts)  # it reads files
+    async with made as runtime:
         yield World(runtime, model, clock)
 
 

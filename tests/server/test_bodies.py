@@ -108,8 +108,8 @@ async def test_a_wrong_body_is_422(body: bytes) -> None:
 
 
 async def test_a_field_that_comes_later_is_named() -> None:
-    assert (await post(query="x", skills=[{"name": "a", "url": "b"}])).json["errors"] == snapshot(
-        [{"field": "skills", "message": "not available in this version; leave it out"}]
+    assert (await post(query="x", subagents=[{"name": "a", "url": "b"}])).json["errors"] == snapshot(
+        [{"field": "subagents", "message": "not available in this version; leave it out"}]
     )
 
 

@@ -57,6 +57,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
             "outputSchema",
             "query",
             "sessionId",
+            "skills",
             "system",
             "temperature",
             "thinking",

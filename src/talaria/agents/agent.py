@@ -19,7 +19,7 @@ class AgentSpec:
     registered tools and groups (`group:files`), or objects whose methods are tools, which gives all of them; None means
     all that are registered. `deps` is handed to its tools. `output_type`: what its answers are, any type that pydantic
     knows; None for text. `roles`: who has none of them may not use it; empty: everybody may. `subagents`:
-    those that it may give tasks to; None: all that are configured.
+    those that it may give tasks to; None: all that are configured. `skills`: names of configured ones; None: all.
 
     Raises:
         ToolInvalid: something in `tools` is none, or a method that is not bound.
@@ -34,6 +34,7 @@ class AgentSpec:
     output_type: Any = None
     roles: Sequence[str] = ()
     subagents: Sequence[Subagent] | None = None
+    skills: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.roles, str):

@@ -11,6 +11,7 @@ import msgspec
 
 from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
 from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
@@ -28,7 +29,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=T
 class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     """A request became a run of this session. `secrets` names the secrets it came with, never their values.
 
-    `bypass`: nobody is asked about its calls. `subagents`: those that it brought.
+    `bypass`: nobody is asked about its calls. `subagents`, `skills`: those that it brought.
     """
 
     agent: str
@@ -46,6 +47,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     output: OutputSpec | None = None
     bypass: bool = False
     subagents: tuple[Subagent, ...] = ()
+    skills: tuple[Skill, ...] = ()
 
 
 class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):

@@ -6,6 +6,7 @@ import msgspec
 
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.journal.entries import Resolution
 from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
@@ -44,6 +45,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     attachments: tuple[Attached, ...] = ()
     subagents: tuple[Subagent, ...] = ()
     notices: tuple[tuple[str, str], ...] = ()
+    skills: tuple[Skill, ...] = ()
 
 
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -24,6 +24,8 @@ from talaria.runtime.kit import Kit
 from talaria.runtime.quota_door import QuotaDoor
 from talaria.runtime.request import ChatRequest, history_messages
 from talaria.runtime.routes import can_call, lack_of_route, make_routes
+from talaria.runtime.skills import Skills
+from talaria.skills.downloads import Brought
 from talaria.tools.answers import check_schema
 
 KEY_LIFE_MS = 24 * 3600 * 1000
@@ -43,8 +45,11 @@ class Submitted:
 class Admission:
     """Turns requests into turn letters."""
 
-    def __init__(self, kit: Kit, engine: Engine, quotas: Quotas | None, attachments: Attachments) -> None:
+    def __init__(
+        self, kit: Kit, engine: Engine, quotas: Quotas | None, attachments: Attachments, skills: Skills
+    ) -> None:
         self._attachments = attachments
+        self._skills = skills
         self._door = QuotaDoor(kit, quotas)
         self._settings = kit.settings
         self._store = kit.store
@@ -79,7 +84,8 @@ class Admission:
         if known is not None:
             return known
         attached = await self._attachments.admit(request.attachments, principal, key.path)
-        body = msgspec.structs.replace(body, attachments=attached)
+        skills = await self._skills.gather([Brought(each.name, each.url) for each in request.skills])
+        body = msgspec.structs.replace(body, attachments=attached, skills=skills.skills, notices=skills.notices)
         letter = Letter(key.path, letter_key, "turn", run_id, self._clock.now(), encode_body(body))
         async with self._door.room(key, agent.name) as room:
             submitted = await self._admit(request, key, letter)

@@ -38,6 +38,7 @@ from talaria.runtime.retention import Retention
 from talaria.runtime.routes import model_labels, pricing
 from talaria.runtime.sandboxes import Sandboxes, Site
 from talaria.runtime.secrets import Secrets
+from talaria.runtime.skills import Skills
 from talaria.runtime.stores import open_store
 from talaria.runtime.usage_report import UsageReport
 from talaria.runtime.usage_sums import UsageSums
@@ -75,6 +76,7 @@ class Parts:
     previews: Previews
     notifier: Notifier | None
     files: Files
+    skills: Skills
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -96,6 +98,7 @@ class Parts:
         self.kit.hub.close()
         self.threads.close()
         await self.sandboxes.close()
+        await self.skills.close()
         if self.transcripts is not None:
             await asyncio.to_thread(self.transcripts.close)
         if self.gateway is not None:
@@ -144,7 +147,8 @@ async def build(plan: Plan) -> Parts:
     )
     sandboxes = Sandboxes(await asyncio.to_thread(Site.of, settings), clock, kit.metrics, store.journal)
     attachments = Attachments(files)
-    grants = plan.grants(kit.secrets, attachments, sandboxes)
+    skills = Skills(settings, plan.catalog.skills, clock)
+    grants = plan.grants(kit.secrets, attachments, sandboxes, skills)
     labels = model_labels(plan.routes)
     counts = EntryCounts(labels, plan.catalog.registry.__contains__)
     kit.metrics.add(counts)
@@ -179,7 +183,7 @@ async def build(plan: Plan) -> Parts:
     return Parts(
         kit=kit,
         engine=engine,
-        admission=Admission(kit, engine, quotas, attachments),
+        admission=Admission(kit, engine, quotas, attachments, skills),
         desk=desk,
         lookup=lookup,
         audit_log=AuditLog(kit),
@@ -196,6 +200,7 @@ async def build(plan: Plan) -> Parts:
         breakers=breakers,
         files=files,
         sandboxes=sandboxes,
+        skills=skills,
     )
 
 

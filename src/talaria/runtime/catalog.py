@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from talaria.agents.agent import AgentSpec
 from talaria.core.errors import ConfigurationError, InvalidRequest
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.runtime.databases import make_sources
 from talaria.runtime.settings import Settings
+from talaria.runtime.skills import Configured, load_skills
 from talaria.runtime.subagents import load_subagents
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.builtin.background import Background
@@ -40,6 +42,7 @@ class Catalog:
         self.stages: tuple[OwnStage, ...] = ()
         self.subagents: tuple[Subagent, ...] = ()
         self.databases: dict[str, Source] = {}
+        self.skills: Configured = {}
         self._agents: dict[str, AgentSpec] = {}
         self._types: dict[str, OutputType] = {}
 
@@ -99,6 +102,19 @@ class Catalog:
                 raise ConfigurationError(f"{where}.subagents: no subagent named '{name}'{suggestion(name, known)}")
         return tuple(known[name] for name in names)
 
+    def skills_of(self, agent: AgentSpec) -> tuple[Skill, ...]:
+        """The configured skills that this agent has.
+
+        Raises:
+            ConfigurationError: there is none of a name.
+        """
+        for name in agent.skills or ():
+            if name not in self.skills:
+                where = f"agents.{agent.name}.skills"
+                raise ConfigurationError(f"{where}: no skill named '{name}'{suggestion(name, self.skills)}")
+        names = self.skills if agent.skills is None else dict.fromkeys(agent.skills)
+        return tuple(self.skills[name][0] for name in names)
+
     def output_type(self, name: str) -> "OutputType | None":
         """The type that this agent's answers have, if it is not text."""
         return self._types.get(name)
@@ -141,16 +157,26 @@ def load_catalog(
             catalog.registry.add(tool)
     _add_databases(catalog, settings)
     catalog.subagents = load_subagents(settings.subagents.paths, builtin=settings.subagents.builtin)
+    catalog.skills = load_skills(settings.skills.paths)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:
             raise ConfigurationError(f"agents: there are two agents named '{each.name}'; give one another name")
         chosen = None if each.subagents is None else catalog.named_subagents(f"agents.{each.name}", each.subagents)
         catalog.add_agent(
-            AgentSpec(each.name, each.model, each.instructions, each.tools, roles=tuple(each.roles), subagents=chosen)
+            AgentSpec(
+                each.name,
+                each.model,
+                each.instructions,
+                each.tools,
+                roles=tuple(each.roles),
+                subagents=chosen,
+                skills=each.skills,
+            )
         )
     for agent in (*agents, *brought):
         catalog.add_agent(agent)
     for agent in catalog.agents:
+        catalog.skills_of(agent)
         try:
             catalog.tools(agent, None)
         except InvalidRequest as error:

@@ -11,6 +11,7 @@ from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden, InvalidRequest
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
@@ -22,12 +23,21 @@ from talaria.runtime.attachments import Attachments, Handed
 from talaria.runtime.catalog import Catalog, needs_sandbox
 from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.secrets import Secrets
-from talaria.runtime.subagent_grants import SubagentGrants
+from talaria.runtime.skills import Skills
+from talaria.runtime.subagent_grants import Offered, SubagentGrants, with_skills
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 
 Tools = tuple[Tool[..., Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What runs reach besides tools: the sessions' sandboxes, and skills."""
+
+    sandboxes: Sandboxes
+    skills: Skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +60,16 @@ class CatalogGrants:
         catalog: Catalog,
         secrets: Secrets,
         attachments: Attachments,
-        sandboxes: Sandboxes,
+        reach: Reach,
         harness: Harness,
         policy: Policy,
     ) -> None:
-        self._below = SubagentGrants(harness.prompt, policy, harness.max_depth)
+        self._below = SubagentGrants(harness.prompt, policy, harness.max_depth, reach.skills.files)
+        self._files = reach.skills.files
         self._catalog = catalog
         self._secrets = secrets
         self._attachments = attachments
-        self._sandboxes = sandboxes
+        self._sandboxes = reach.sandboxes
         self._harness = harness.prompt
         self._builtin = harness.tools
         self._policy = policy
@@ -70,7 +81,8 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        mine = (*self._tools(agent, turn.tools), *self._below.tools(self._offered(agent, turn.subagents)))
+        mine = with_skills(self._tools(agent, turn.tools), self._skills(agent, turn.skills), self._files)
+        mine = (*mine, *self._below.tools(self._offered(agent, turn.subagents)))
         specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
@@ -109,8 +121,8 @@ class CatalogGrants:
         own = None
         if isinstance(agent, OwnSpec):
             own, tools = self._own(agent, turn, tools, principal)
-        offered = self._offered(agent, turn.subagents)
-        tools = (*tools, *self._below.tools(offered))
+        offered, skills = self._offered(agent, turn.subagents), self._skills(agent, turn.skills)
+        tools = (*with_skills(tools, skills, self._files), *self._below.tools(offered))
         granted = Granted(
             tools,
             secrets=secrets,
@@ -121,7 +133,9 @@ class CatalogGrants:
             sandbox=self._sandboxes.door(session, secrets),
             own=own,
         )
-        return granted if not offered else replace(granted, subagents=self._below.below(granted, offered, agent.name))
+        if not offered:
+            return granted
+        return replace(granted, subagents=self._below.below(granted, Offered(offered, skills), agent.name))
 
     def _offered(self, agent: AgentSpec, brought: Sequence[Subagent]) -> tuple[Subagent, ...]:
         """The agent's subagents and the request's, whose names count first; agents of one's own call agents."""
@@ -129,6 +143,12 @@ class CatalogGrants:
             return ()
         its = self._catalog.subagents if agent.subagents is None else agent.subagents
         return tuple({each.name: each for each in (*its, *brought)}.values()) if its or brought else ()
+
+    def _skills(self, agent: AgentSpec, brought: Sequence[Skill]) -> tuple[Skill, ...]:
+        """The agent's skills and the request's, whose names count first; agents of one's own have none."""
+        if isinstance(agent, OwnSpec):
+            return ()
+        return tuple({each.name: each for each in (*self._catalog.skills_of(agent), *brought)}.values())
 
     def _own(self, spec: OwnSpec, turn: TurnStarted, tools: Tools, principal: Principal) -> tuple[OwnGrant, Tools]:
         """What an agent of one's own is granted, and the run's tools: also those that its parts go through."""

@@ -178,6 +178,7 @@ class Owner:
             output=body.output,
             bypass=body.bypass and BYPASS in body.principal.roles,
             subagents=body.subagents,
+            skills=body.skills,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

@@ -17,7 +17,7 @@ from talaria.quotas.rules import Rules
 from talaria.runtime.attachments import Attachments
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
-from talaria.runtime.grants import CatalogGrants, Harness
+from talaria.runtime.grants import CatalogGrants, Harness, Reach
 from talaria.runtime.notifier import make_targets
 from talaria.runtime.policy import make_policy
 from talaria.runtime.quota_rules import make_rules
@@ -26,6 +26,8 @@ from talaria.runtime.sandboxes import Sandboxes
 from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
+from talaria.runtime.skills import Skills
+from talaria.skills.tool import SKILL
 from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
@@ -40,7 +42,7 @@ class Plan:
     clock: Clock
     catalog: Catalog
     policy: Policy
-    grants: Callable[[Secrets, Attachments, Sandboxes], CatalogGrants]
+    grants: Callable[[Secrets, Attachments, Sandboxes, Skills], CatalogGrants]
     model: Model | None
     routes: list[Route]
     dialects: dict[str, Dialect]
@@ -68,12 +70,12 @@ def make_plan(
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
-    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS))
+    policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS, SKILL))
 
     harness = Harness(_harness(settings), builtin, settings.limits.max_depth)
 
-    def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, attachments, sandboxes, harness, policy)
+    def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes, skills: Skills) -> CatalogGrants:
+        return CatalogGrants(catalog, secrets, attachments, Reach(sandboxes, skills), harness, policy)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]

@@ -16,7 +16,7 @@ Secret = Annotated[str, Field(max_length=8192)]
 Label = Annotated[str, Field(max_length=256)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
-LATER = ("skills", "subagents", "mcpConfig", "externalTools")
+LATER = ("subagents", "mcpConfig", "externalTools")
 
 
 class Body(BaseModel):
@@ -50,6 +50,13 @@ class Attachment(Body):
     name: Annotated[str, Field(max_length=1024)] = ""
 
 
+class NamedUrl(Body):
+    """A skill: what it is called, and where it is."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    url: Annotated[str, Field(min_length=1, max_length=8192, repr=False)]
+
+
 class ChatRequest(Body):
     """POST /ai-api/chat/stream: one turn of one session."""
 
@@ -75,6 +82,7 @@ class ChatRequest(Body):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, lt=2**31)] | None = None
     attachments: Annotated[list[Attachment], Field(max_length=20)] = []
+    skills: Annotated[list[NamedUrl], Field(max_length=20)] = []
 
     @model_validator(mode="before")
     @classmethod
@@ -101,6 +109,8 @@ class ChatRequest(Body):
     def _history_has_its_place(self) -> "ChatRequest":
         if self.history and self.use_server_memory:
             raise ValueError("history is read only with useServerMemory false; leave one of them out")
+        if len({each.name for each in self.skills}) < len(self.skills):
+            raise ValueError("skills: two have the same name; leave one of them out")
         names: dict[str, str] = {}
         for name in self.tool_context:
             variable = variable_name(name)

@@ -113,7 +113,7 @@ class PromptSettings(Section):
 
 
 class AgentSettings(Section):
-    """An agent; `tools` and `subagents` absent: all there are. `roles`: who has none of them may not use it."""
+    """An agent; `tools`, `subagents`, `skills` absent: all there are. `roles`: who has none of them may not use it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     model: str = ""
@@ -121,6 +121,7 @@ class AgentSettings(Section):
     tools: list[str] | None = None
     roles: list[Identity] = []
     subagents: list[str] | None = None
+    skills: list[str] | None = None
 
 
 class LimitSettings(Section):
@@ -207,6 +208,21 @@ class SubagentSettings(Section):
     paths: list[str] = []
 
 
+class SkillSettings(Section):
+    """Skills: folders and zips of one skill each, or folders of those. `cache`: the folder for downloaded ones."""
+
+    paths: list[str] = []
+    cache: str | None = None
+
+
+class FetchSettings(Section):
+    """URLs that requests name. `allowPrivate`: also at private and loopback addresses. Seconds and bytes for each."""
+
+    allow_private: bool = False
+    max_bytes: Count = 20_000_000
+    timeout: Positive = 30
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -250,6 +266,8 @@ class Settings(Section):
     breaker: BreakerSettings = BreakerSettings()
     secrets: SecretsSettings = SecretsSettings()
     subagents: SubagentSettings = SubagentSettings()
+    skills: SkillSettings = SkillSettings()
+    fetch: FetchSettings = FetchSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     databases: dict[DatabaseName, DatabaseSettings] = {}
