@@ -11,6 +11,7 @@ import msgspec
 
 from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Message, UserMessage
+from talaria.core.plan import Plan
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
 from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
@@ -53,10 +54,14 @@ class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
 
 
 class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
-    """The system prompt or the tools that the model sees are new from here on."""
+    """The system prompt or the tools that the model sees are new from here on.
+
+    `memory`: what a prompt with the memory tool says of the user's memories in this session, as they were at its begin.
+    """
 
     system: str
     tools: tuple[ToolSpec, ...] = ()
+    memory: str = ""
 
 
 class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
@@ -149,6 +154,13 @@ class ToolOutput(Entry, frozen=True, gc=False, tag="tool_output.1"):
 
     call_id: str
     text: str
+
+
+class PlanSet(Entry, frozen=True, gc=False, tag="plan_set.1"):
+    """A call changed the plan of its thread."""
+
+    call_id: str
+    plan: Plan = ()
 
 
 class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
@@ -328,6 +340,7 @@ AnyEntry = (
     | Emitted
     | ToolOutput
     | ToolFinished
+    | PlanSet
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
@@ -351,6 +364,7 @@ _VISIBLE = frozenset(
         Emitted,
         ToolOutput,
         ToolFinished,
+        PlanSet,
         ApprovalRequested,
         ApprovalResolved,
         TaskStarted,

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event, task_event
 from talaria.core.messages import Reasoning, Text
+from talaria.core.plan import wire_plan
 from talaria.journal.entries import (
     AgentSaid,
     AnswerAccepted,
@@ -13,6 +14,7 @@ from talaria.journal.entries import (
     ApprovalResolved,
     Emitted,
     ModelFinished,
+    PlanSet,
     RunFinished,
     TaskFinished,
     TaskStarted,
@@ -44,7 +46,7 @@ def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
             return [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
         case AgentSaid():
             return [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
-        case ToolStarted() | Emitted() | ToolOutput() | ToolFinished():
+        case ToolStarted() | Emitted() | ToolOutput() | PlanSet() | ToolFinished():
             return [_call_event(entry)]
         case ApprovalRequested():
             return [_request_event(entry)]
@@ -89,7 +91,7 @@ def _request_event(entry: ApprovalRequested) -> ChatEvent:
     return ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason)
 
 
-def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> ChatEvent:
+def _call_event(entry: ToolStarted | Emitted | ToolOutput | PlanSet | ToolFinished) -> ChatEvent:
     match entry:
         case ToolStarted():
             return ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)
@@ -97,6 +99,8 @@ def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished) -> Cha
             return ChatEvent("custom", entry.data, name=entry.name)
         case ToolOutput():
             return ChatEvent("tool_output", entry.text, tool_call_id=entry.call_id)
+        case PlanSet():
+            return ChatEvent("todo", wire_plan(entry.plan), tool_call_id=entry.call_id)
         case ToolFinished():
             result = ResultInfo(
                 entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated

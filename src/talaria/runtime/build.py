@@ -11,6 +11,8 @@ from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
+from talaria.memory.files import Limits
+from talaria.memory.memories import Memories
 from talaria.models.call_limits import CallLimits
 from talaria.models.gateway import Gateway
 from talaria.notify.outbox import Outbox
@@ -67,6 +69,7 @@ class Parts:
     breakers: Breakers
     links: Links
     notifier: Notifier | None
+    memories: Memories
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -106,6 +109,9 @@ async def build(plan: Plan) -> Parts:
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     breakers = Breakers(settings.breaker.threshold, settings.breaker.cooldown, clock.now, kit.metrics)
+    memory = settings.memory
+    kept = Limits(memory.max_files, memory.max_file_bytes, memory.max_bytes)
+    memories = Memories(store.index, clock, kept)
     means = Means(
         clock=clock,
         store=store,
@@ -115,6 +121,7 @@ async def build(plan: Plan) -> Parts:
         argument_health=ArgumentHealth(clock.now, kit.metrics),
         breakers=breakers,
         metrics=kit.metrics,
+        memories=memories,
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
@@ -167,6 +174,7 @@ async def build(plan: Plan) -> Parts:
         links=links,
         notifier=notifier,
         breakers=breakers,
+        memories=memories,
     )
 
 

@@ -15,15 +15,19 @@ from talaria.runtime.subagents import load_subagents
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
+from talaria.tools.memory import MEMORY_TOOL
 from talaria.tools.methods import tools_of
 from talaria.tools.nearest import suggestion
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
+from talaria.tools.todo_write import TODO_WRITE
 
 if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic
     from talaria.tools.output_type import OutputType
 
 DEFAULT_AGENT = "assistant"
+BY_NAME = (TODO_WRITE, MEMORY_TOOL)
+"""Built-in tools for agents, or requests, that name them."""
 
 
 class Catalog:
@@ -99,14 +103,18 @@ class Catalog:
     def tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> tuple[Tool[..., Any], ...]:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
-        Where nobody chose, asking the user comes beside other tools only: not every model can call tools.
+        Where nobody chose, asking the user comes beside other tools only (not every model can call tools), and what is
+        in `BY_NAME` not at all.
 
         Raises:
             InvalidRequest: a name is unknown.
         """
         own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         found = self.registry.select(allow, own)
-        return () if allow is None and own is None and found == (ASK_USER,) else found
+        if allow is None and own is None:
+            found = tuple(tool for tool in found if tool not in BY_NAME)
+            return () if found == (ASK_USER,) else found
+        return found
 
 
 def load_catalog(
@@ -124,6 +132,9 @@ def load_catalog(
     catalog.stages = tuple(stages)
     brought = _add_plugins(catalog, settings.plugins)
     catalog.registry.add(ASK_USER)
+    for tool in BY_NAME:
+        if not catalog.registry.has(tool.name):  # a program's own tool of that name is the one that is meant
+            catalog.registry.add(tool)
     catalog.subagents = load_subagents(settings.subagents.paths, builtin=settings.subagents.builtin)
     for each in settings.agents:
         if each.name in {agent.name for agent in catalog.agents}:

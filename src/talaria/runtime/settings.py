@@ -206,6 +206,14 @@ class SubagentSettings(Section):
     paths: list[str] = []
 
 
+class MemorySettings(Section):
+    """How much agents may keep of a user, for each assistant."""
+
+    max_files: Count = 100
+    max_file_bytes: Count = 16_384
+    max_bytes: Count = 131_072
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -251,6 +259,7 @@ class Settings(Section):
     subagents: SubagentSettings = SubagentSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
+    memory: MemorySettings = MemorySettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()

@@ -7,7 +7,7 @@ import msgspec
 from starlette.responses import Response
 
 from talaria.runtime.request import ChatRequest
-from talaria.server import answers, audit, chat, decide_page, health, metrics, offers, runs, sessions, usage
+from talaria.server import answers, audit, chat, decide_page, health, memory, metrics, offers, runs, sessions, usage
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
@@ -34,6 +34,10 @@ USAGE = {
     "by": "what to group by, commas between: tenant, user, agent, model, day, label:NAME",
     "from": "the first day, such as 2026-11-01; by default 29 days before the last",
     "to": "the last day; by default today",
+}
+FORGET = {
+    "assistantId": "the memory of this assistant; left out, that of sessions without one",
+    "path": "only this file or folder, such as /memories/people",
 }
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
@@ -154,6 +158,24 @@ ENDPOINTS = (
         status=204,
         query=ASSISTANT | USER,
         problems=("invalid_request", "not_found", "conflict"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/memory",
+        memory.memory,
+        "List what agents remember of you from session to session",
+        answer=answers.MemoryPage,
+        query={"cursor": "`next` of the page before"} | USER,
+        problems=("invalid_request",),
+    ),
+    Endpoint(
+        "DELETE",
+        "/ai-api/memory",
+        memory.forget_memory,
+        "Delete what an assistant remembers of you, or one file or folder of it",
+        status=204,
+        query=FORGET | USER,
+        problems=("invalid_request", "not_found"),
     ),
     Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
     Endpoint(

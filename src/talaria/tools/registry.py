@@ -70,6 +70,10 @@ class Registry:
             if tool.group:
                 self._groups[tool.group] = (*self._groups.get(tool.group, ()), tool.name)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a tool of this name, in some letter case."""
+        return name.casefold() in self._folded
+
     def get(self, name: str) -> Tool[..., Any]:
         """Return the tool of this name.
 

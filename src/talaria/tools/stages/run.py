@@ -11,6 +11,7 @@ from talaria.tools.child.call import call_in_child
 from talaria.tools.context import ToolContext
 from talaria.tools.ended import invalid_result, raised, stopped
 from talaria.tools.errors import ResultInvalid
+from talaria.tools.memory import use_memory
 from talaria.tools.outlet import CallOutlet
 from talaria.tools.result import result_text
 from talaria.tools.words import words_of
@@ -68,4 +69,6 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         deadline=context.deadline,
         outlet=outlet,
         whole=run.whole,
+        memory=partial(use_memory, context),
+        keep_plan=partial(run.keep_plan, context.call),
     )
