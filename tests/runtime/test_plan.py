@@ -1,14 +1,16 @@
 """Plans: kept as state, shown to clients, and said to the model once for each change."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
 from talaria import Agent, ChatEvent, tool
-from talaria.core.messages import Message, ToolMessage, UserMessage
+from talaria.core.messages import ToolMessage, UserMessage
 from talaria.core.subagents import Subagent
 from talaria.journal.entries import PlanSet
+from talaria.ports.model import ModelRequest
 from talaria.testing.clock import FakeClock
 from talaria.testing.scripted_model import Call, Say, ScriptedModel, Step
 from tests.runtime.world import end_of, kinds, told, world
@@ -36,15 +38,21 @@ def plan(at: int, steps: tuple[str, ...] = STEPS) -> Call:
     return Call("TodoWrite", {"todos": [{"content": step, "status": status[n]} for n, step in enumerate(steps)]})
 
 
+def first(request: ModelRequest) -> str:
+    message = request.prompt.messages[0]
+    assert isinstance(message, UserMessage)
+    return getattr(message.parts[0], "text", "")
+
+
 def todos(events: list[ChatEvent]) -> list[Any]:
     return [event.data for event in events if event.type.endswith("todo")]
 
 
-def said(messages: list[Message], name: str = "TodoWrite") -> list[str]:
+def said(messages: Sequence[object], name: str = "TodoWrite") -> list[str]:
     return [message.text for message in messages if isinstance(message, ToolMessage) and message.name == name]
 
 
-def sent(messages: list[Message]) -> list[str]:
+def sent(messages: Sequence[object]) -> list[str]:
     """What the harness adds to each message of the user, times aside."""
     return [message.sent.rpartition("[Sent ")[0].strip() for message in messages if isinstance(message, UserMessage)]
 
@@ -58,9 +66,18 @@ async def test_a_request_in_steps_is_worked_off_by_the_plan() -> None:
         assert [type(each) for each in await w.entries()].count(PlanSet) == 4
     assert said(model.prompts[-1]) == snapshot(
         [
-            '[Plan: step 1 of 3 is under way: "Read the orders". Follow the plan: do this step now, and do not plan anew; once it is done, say so with TodoWrite. Next: "Add them up".]',
-            '[Plan: step 2 of 3 is under way: "Add them up". Follow the plan: do this step now, and do not plan anew; once it is done, say so with TodoWrite. Next: "Tell".]',
-            '[Plan: step 3 of 3 is under way: "Tell". Follow the plan: do this step now, and do not plan anew; once it is done, say so with TodoWrite.]',
+            (
+                '[Plan: step 1 of 3 is under way: "Read the orders". Follow the plan: do this step now, '
+                'and do not plan anew; once it is done, say so with TodoWrite. Next: "Add them up".]'
+            ),
+            (
+                '[Plan: step 2 of 3 is under way: "Add them up". Follow the plan: do this step now, and do '
+                'not plan anew; once it is done, say so with TodoWrite. Next: "Tell".]'
+            ),
+            (
+                '[Plan: step 3 of 3 is under way: "Tell". Follow the plan: do this step now, and do not '
+                "plan anew; once it is done, say so with TodoWrite.]"
+            ),
             "[Plan: all 3 steps are completed. Finish with your answer.]",
         ]
     )
@@ -74,10 +91,18 @@ async def test_a_request_in_steps_is_worked_off_by_the_plan() -> None:
     assert len(todos(events)) == 4
     assert told(events)[1:5] == snapshot(
         [
-            'tool_call TodoWrite{"todos":[{"content":"Read the orders","status":"in_progress"},{"content":"Add them up","status":"pending"},{"content":"Tell","status":"pending"}]}',
+            (
+                'tool_call TodoWrite{"todos":[{"content":"Read the '
+                'orders","status":"in_progress"},{"content":"Add them '
+                'up","status":"pending"},{"content":"Tell","status":"pending"}]}'
+            ),
             "tool_started TodoWrite",
             "todo",
-            'tool_result TodoWrite: [Plan: step 1 of 3 is under way: "Read the orders". Follow the plan: do this step now, and do not plan anew; once it is done, say so with TodoWrite. Next: "Add them up".]',
+            (
+                'tool_result TodoWrite: [Plan: step 1 of 3 is under way: "Read the orders". Follow the '
+                "plan: do this step now, and do not plan anew; once it is done, say so with TodoWrite. "
+                'Next: "Add them up".]'
+            ),
         ]
     )
     assert again == events
@@ -131,7 +156,10 @@ async def test_the_next_turn_is_told_of_an_open_plan_once() -> None:
     assert sent(after) == snapshot(
         [
             "",
-            '[Plan, from before this message: step 2 of 3 is under way: "Add them up". If the message goes on with it, go on at this step; do not plan anew.]',
+            (
+                '[Plan, from before this message: step 2 of 3 is under way: "Add them up". If the message '
+                "goes on with it, go on at this step; do not plan anew.]"
+            ),
             "",
             "",
         ]
@@ -171,7 +199,7 @@ async def test_a_subagent_has_a_plan_of_its_own() -> None:
         "mine": [plan(0), task, Say("Done.")],
         "theirs": [plan(0, ("Dig", "Fill")), plan(1, ("Dig", "Fill")), Say("Dug.")],
     }
-    model = ScriptedModel(script=lambda request: steps[getattr(request.prompt.messages[0], "parts")[0].text].pop(0))
+    model = ScriptedModel(script=lambda request: steps[first(request)].pop(0))
     agent = Agent("planner", tools=["TodoWrite", look_up], subagents=[Subagent("helper", "Helps.")])
     async with world(model, agents=[agent]) as w:
         events = await w.ask("mine")

@@ -175,7 +175,7 @@ class Turn:
         call = self._call({"id": event.body.get("toolCallId", ""), "name": "TodoWrite"})
         steps = [(str(each["status"]), each) for each in event.body.get("data", ())]
         call.plan = tuple(
-            (status, str(status == "in_progress" and each.get("activeForm") or each["content"]))
+            (status, str((status == "in_progress" and each.get("activeForm")) or each["content"]))
             for status, each in steps
         )
 
