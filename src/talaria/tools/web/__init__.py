@@ -1,0 +1,1 @@
+"""Tools for the web: pages, searches, requests to listed hosts, and described calls."""
