@@ -17,6 +17,7 @@ from talaria.core.messages import (
     ToolMessage,
     UserMessage,
 )
+from talaria.core.plan import Step
 from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
@@ -33,6 +34,7 @@ from talaria.journal.entries import (
     ContextSet,
     Emitted,
     ModelFinished,
+    PlanSet,
     RunFinished,
     RunParked,
     RunResumed,
@@ -81,7 +83,13 @@ FULL: list[AnyEntry] = [
         subagents=(Subagent("helper", "Helps.", "You help.", ("look",), ("edit",), ("math",), "gpt-y", 3),),
         skills=(Skill("pdf", "Reads PDFs.", "ab12", ("Bash(pdftotext *)",), "Needs poppler"),),
     ),
-    ContextSet(run="run_1", at=1, system="You are", tools=(ToolSpec("look", "Look.", {"type": "object"}),)),
+    ContextSet(
+        run="run_1",
+        at=1,
+        system="You are",
+        tools=(ToolSpec("look", "Look.", {"type": "object"}),),
+        memory="- /memories/a.md",
+    ),
     ModelFinished(
         run="run_1",
         at=2,
@@ -161,6 +169,13 @@ FULL: list[AnyEntry] = [
         downgraded=("gpt-x sees no images.",),
     ),
     SessionExpired(run="run_1", at=1_800_000_000_000),
+    PlanSet(
+        run="run_1",
+        at=1_800_000_000_000,
+        task="clerk:call_1",
+        call_id="call_2",
+        plan=(Step("Read it", "in_progress", "Reading it"), Step("Say it")),
+    ),
     VariableSet(run="run_1", at=1_800_000_000_000, name="cart", value={"items": [1, 2.5, None, "你好"]}),
     ArtifactSaved(
         run="run_1",
@@ -303,6 +318,9 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         call_id=st.sampled_from(["", *CALLS]),
     ),
     st.builds(SessionExpired, run=runs, at=st.just(0)),
+    st.builds(
+        PlanSet, run=runs, at=st.just(0), call_id=calls, plan=st.sampled_from([(), (Step("Do", "in_progress"),)])
+    ),
     st.builds(VariableSet, run=runs, at=st.just(0), name=st.just("cart"), value=st.sampled_from([1, None])),
     st.builds(RunParked, run=runs, at=st.just(0), until=st.just(9)),
     st.builds(RunResumed, run=runs, at=st.just(0), why=st.just("woken")),

@@ -295,7 +295,7 @@ async def test_requests_that_had_not_begun_before_a_restart_count(sqlite: str) -
             "quotas.agents: no agent named 'asistant'; did you mean 'assistant'?",
         ),
         ({"tools": {"Look": {"callsPerDay": 1}}}, "quotas.tools: no tool named 'Look'; did you mean 'look'?"),
-        ({"tools": {"group:x": {"callsPerDay": 1}}}, "quotas.tools: no tool named 'group:x'; there are"),
+        ({"tools": {"group:x": {"callsPerDay": 1}}}, "quotas.tools: no tool named 'group:x'"),
         ({"tools": {"x*": {"callsPerDay": 1}}}, "quotas.tools: no tool named 'x*'"),
         ({"tenants": {"a": {"requestPerDay": 1}}}, "quotas.tenants.a.requestPerDay: there is no such key"),
         ({"tools": {"look": {"tokensPerDay": 1}}}, "quotas.tools.look.tokensPerDay: there is no such key"),

@@ -6,6 +6,8 @@ from talaria import Agent, tool
 from talaria.server import answers
 from talaria.testing.scripted_model import ScriptedModel
 from talaria.tools.ask_user import ASK_USER
+from talaria.tools.memory import MEMORY_TOOL
+from talaria.tools.todo_write import TODO_WRITE
 from tests.server.serving import Shop, serving
 from tests.server.test_runs_and_sessions import exactly
 
@@ -34,6 +36,8 @@ async def test_only_tools_that_one_may_call_are_listed() -> None:
                 {"name": "refund", "description": "Refund part of an order.", "approval": True},
                 {"name": "look_up", "description": "Look up an order."},
                 {"name": "AskUser", "description": ASK_USER.description},
+                {"name": "TodoWrite", "description": TODO_WRITE.description, "group": "plan"},
+                {"name": "memory", "description": MEMORY_TOOL.description, "group": "memory"},
             ]
         }
     )

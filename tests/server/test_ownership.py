@@ -47,11 +47,12 @@ class Owned(NamedTuple):
 
 @asynccontextmanager
 async def owned(folder: Path) -> AsyncGenerator[Owned]:
-    steps = [Say(f"The word is {SECRET}."), Call("refund", {"order_id": SECRET, "amount": 1})]
+    keep = {"command": "create", "path": f"/memories/{SECRET}.md", "file_text": SECRET}
+    steps = [Call("memory", keep), Say(f"The word is {SECRET}."), Call("refund", {"order_id": SECRET, "amount": 1})]
     model = ScriptedModel(script=lambda _: steps.pop(0) if steps else Say("Hello to you."))
     async with serving(model, tools=Shop().tools(), auth=AUTH, artifacts={"url": f"file:{folder}"}) as served:
         headers = {"authorization": f"Bearer {OWNER}"}
-        body = {"query": f"Remember {SECRET}", "sessionId": "s", "idempotencyKey": "once"}
+        body = {"query": f"Remember {SECRET}", "sessionId": "s", "idempotencyKey": "once", "tools": ["memory"]}
         async with served.client.stream("POST", "/ai-api/chat/stream", json=body, headers=headers) as stream:
             await stream.rest()
             run = stream.headers["x-run-id"]
@@ -120,6 +121,8 @@ PROBES: dict[str, Probe] = {
     "GET /ai-api/sessions/{sessionId}": Probe(missing),
     "DELETE /ai-api/sessions/{sessionId}": Probe(missing),
     "POST /ai-api/preview/{sessionId}/{port}": Probe(missing),
+    "GET /ai-api/memory": Probe(empty),
+    "DELETE /ai-api/memory": Probe(missing),
     "GET /ai-api/usage": Probe(unused),
     "POST /ai-api/files": Probe(refused),
     "GET /ai-api/download/{artifactId}": Probe(missing),

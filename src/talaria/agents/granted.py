@@ -15,6 +15,7 @@ from talaria.core.redaction import Redactor
 from talaria.core.usage import Usage
 from talaria.journal.index import index
 from talaria.journal.session import Rows
+from talaria.memory.memories import Memories
 from talaria.policy.policy import RunPolicy
 from talaria.ports.clock import Clock
 from talaria.ports.model import Model, ModelRequest, ToolSpec
@@ -55,6 +56,7 @@ class Means:
     breakers: Breakers
     metrics: Metrics
     files: Files
+    memories: Memories
     recorder: Recorder | None = None
     quotas: Quotas | None = None
     rows: Rows = index

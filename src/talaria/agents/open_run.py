@@ -10,17 +10,20 @@ import structlog
 
 from talaria.agents.decide import Stop
 from talaria.agents.granted import Granted, Means
+from talaria.agents.live import Live
 from talaria.agents.placing import with_files
 from talaria.artifacts.artifact import Artifact
 from talaria.core.errors import Conflict, InvalidRequest, QuotaExceeded
-from talaria.core.events import ChatEvent, Position
+from talaria.core.events import ChatEvent
 from talaria.core.ids import new_id
+from talaria.core.plan import Plan
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import (
     AnyEntry,
     ApprovalRequested,
     Audited,
     Emitted,
+    PlanSet,
     RunFinished,
     RunParked,
     ToolOutput,
@@ -30,7 +33,7 @@ from talaria.journal.entries import (
 from talaria.journal.fold import QUOTA
 from talaria.journal.session import SessionWriter
 from talaria.journal.state import CallState, RunState, SessionState
-from talaria.ports.model import Delta
+from talaria.memory.memories import Memories
 from talaria.quotas.quotas import RunQuota
 from talaria.threads.context import NO_CONTEXT
 from talaria.threads.watchdog import Watchdog
@@ -43,31 +46,6 @@ from talaria.tools.outlet import mask_value
 from talaria.tools.session import Session
 
 _log = structlog.get_logger("talaria.run")
-
-
-class Live(Protocol):
-    """Where a run, or a subagent's task in it, says what is not recorded yet; see live.buffer."""
-
-    @property
-    def seq(self) -> int:
-        """The last entry that was published."""
-        ...
-
-    def begin(self, epoch: int, attempt: int) -> int:
-        """A model call begins; returns the seq after which what it says stands."""
-        ...
-
-    def say(self, deltas: Sequence[Delta]) -> None:
-        """The model said something."""
-        ...
-
-    def tell(self, event: ChatEvent) -> None:
-        """Say something that is in no entry."""
-        ...
-
-    def task(self, task: str, anchor: Position) -> "Live":
-        """Where a subagent says what it says; `anchor`: where its last event so far stands."""
-        ...
 
 
 class Tasks(Protocol):
@@ -153,6 +131,11 @@ class OpenRun:
     def breakers(self) -> Breakers:
         """See CallRun."""
         return self.means.breakers
+
+    @property
+    def memories(self) -> Memories:
+        """See CallRun."""
+        return self.means.memories
 
     @property
     def run(self) -> RunState:
@@ -346,6 +329,13 @@ class OpenRun:
         self.record(saved.handed_over(self.run.id, self.now(), call.call.id))
         self.writer.push()
         return saved
+
+    def keep_plan(self, call: CallState, plan: Plan) -> bool:
+        """See CallRun. A call that a crash cut short, and that runs again, changed it, too."""
+        if (kept := self.state.plan) is None or kept.plan != plan:
+            kept = PlanSet(run=self.run.id, at=self.now(), call_id=call.call.id, plan=plan)
+            self.record(kept)
+        return (kept.run, kept.call_id) == (self.run.id, call.call.id)
 
     def ask(self, call: CallState, reason: str, arguments: str) -> None:
         """Record the question whether this call may run, with these arguments."""

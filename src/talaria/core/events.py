@@ -66,7 +66,7 @@ class UsageInfo(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, renam
 class ChatEvent(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """One event of the stream; which fields are set depends on `type` (see the wire reference).
 
-    `data` is text or a number, and any JSON value in `custom`.
+    `data` is text or a number, a list of steps in `todo`, and any JSON value in `custom`.
     """
 
     type: str

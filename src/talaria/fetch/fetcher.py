@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from talaria.core.errors import FetchFailed
+from talaria.fetch.asked import check_request
 from talaria.fetch.redirect import STATUS, Call, Headers, redirected
 from talaria.fetch.reply import Exchange, Limits, OpenReply, Page, Reply
 from talaria.fetch.rules import Rules
@@ -45,9 +46,10 @@ class Fetcher:
         `headers` like If-None-Match come back as status 304; other statuses are no errors either.
 
         Raises:
-            FetchRefused: the URL, or one that it leads to, may not be opened.
+            FetchRefused: the URL, or one that it leads to, may not be opened, or not be asked so.
             FetchFailed: there is no connection, or the reply is too slow, too large or broken.
         """
+        check_request(method, headers)
         call = Call(read_url(url), method, headers, body)
         deadline = asyncio.get_running_loop().time() + self.limits.timeout
         reply = await self._follow(call, deadline)

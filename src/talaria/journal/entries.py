@@ -11,6 +11,7 @@ import msgspec
 
 from talaria.core.events import START, Position
 from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
+from talaria.core.plan import Plan
 from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.core.usage import Usage
@@ -55,10 +56,14 @@ class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
 
 
 class ContextSet(Entry, frozen=True, gc=False, tag="context_set.1"):
-    """The system prompt or the tools that the model sees are new from here on."""
+    """The system prompt or the tools that the model sees are new from here on.
+
+    `memory`: what a prompt with the memory tool says of the user's memories in this session, as they were at its begin.
+    """
 
     system: str
     tools: tuple[ToolSpec, ...] = ()
+    memory: str = ""
 
 
 class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
@@ -163,6 +168,13 @@ class ArtifactSaved(Entry, frozen=True, gc=False, tag="artifact_saved.1"):
     media_type: str
     size: int
     url: str
+
+
+class PlanSet(Entry, frozen=True, gc=False, tag="plan_set.1"):
+    """A call changed the plan of its thread."""
+
+    call_id: str
+    plan: Plan = ()
 
 
 class StopRaised(Entry, frozen=True, gc=False, tag="stop_raised.1"):
@@ -343,6 +355,7 @@ AnyEntry = (
     | ToolOutput
     | ToolFinished
     | ArtifactSaved
+    | PlanSet
     | StopRaised
     | ApprovalRequested
     | ApprovalResolved
@@ -367,6 +380,7 @@ _VISIBLE = frozenset(
         ToolOutput,
         ToolFinished,
         ArtifactSaved,
+        PlanSet,
         ApprovalRequested,
         ApprovalResolved,
         TaskStarted,

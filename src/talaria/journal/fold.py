@@ -32,6 +32,7 @@ from talaria.journal.entries import (
     ContextSet,
     Emitted,
     ModelFinished,
+    PlanSet,
     RunFinished,
     RunParked,
     RunResumed,
@@ -134,9 +135,8 @@ def _evolve(state: SessionState, entry: AnyEntry) -> None:
             _move_call(state, run, entry)
         case Emitted() | ToolOutput() | ArtifactSaved() | TaskStarted():
             pass  # for clients, and for those who look into it
-        case Audited():
-            if entry.action == QUOTA and not entry.call_id:
-                run.over_quota = entry
+        case Audited() | PlanSet():
+            _take_note(state, run, entry)
         case _:
             _move_run(state, run, entry)
 
@@ -153,6 +153,13 @@ def _move_session(state: SessionState, entry: TurnStarted | SessionExpired | Con
             state.variables = with_variable(state.variables, entry.name, entry.value)
         case _:
             assert_never(entry)
+
+
+def _take_note(state: SessionState, run: RunState, entry: Audited | PlanSet) -> None:
+    if isinstance(entry, PlanSet):
+        state.plan = entry
+    elif entry.action == QUOTA and not entry.call_id:
+        run.over_quota = entry
 
 
 def _take_own(run: RunState, entry: StepFinished | AgentSaid, before: Position) -> None:
@@ -220,6 +227,7 @@ def _set_context(state: SessionState, entry: ContextSet) -> None:
     """A changed beginning: signed reasoning before it no longer holds and is left out as a whole."""
     prompt = _without_signed(state.prompt)
     state.prompt = Prompt(entry.system, entry.tools, prompt.messages)
+    state.memory_index = entry.memory
 
 
 def _without_signed(prompt: Prompt) -> Prompt:

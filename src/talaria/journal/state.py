@@ -18,6 +18,7 @@ from talaria.journal.entries import (
     Audited,
     CancelRequested,
     ModelFinished,
+    PlanSet,
     RunFinished,
     StepFinished,
     StopRaised,
@@ -146,7 +147,9 @@ class SessionState:
         "first_words",
         "key",
         "last_at",
+        "memory_index",
         "path",
+        "plan",
         "prompt",
         "remembered",
         "run",
@@ -167,6 +170,7 @@ class SessionState:
         self.prompt = Prompt()
         self.run: RunState | None = None
         self.last_at = 0
+        self.memory_index = ""  # see ContextSet; it is read anew when the session begins anew
         self.begin()
 
     def begin(self) -> None:
@@ -178,6 +182,7 @@ class SessionState:
         self.wholes: dict[str, str] = {}  # blobs of results that were shortened, by call
         self.first_words = ""  # of the session's first message, on one line
         self.untrusted = False  # whether content of outside origin is in the messages
+        self.plan: PlanSet | None = None  # as it was last changed
         self.turns = 0
         self.created = 0
         self.variables: dict[str, Any] = {}  # replaced, never changed: threads read it

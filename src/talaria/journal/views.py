@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from talaria.core.events import START, CallInfo, ChatEvent, Position, ResultInfo, UsageInfo, rewind_event, task_event
 from talaria.core.messages import Reasoning, Text
+from talaria.core.plan import wire_plan
 from talaria.journal.entries import (
     AgentSaid,
     AnswerAccepted,
@@ -14,6 +15,7 @@ from talaria.journal.entries import (
     ArtifactSaved,
     Emitted,
     ModelFinished,
+    PlanSet,
     RunFinished,
     TaskFinished,
     TaskStarted,
@@ -45,7 +47,7 @@ def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
             return [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
         case AgentSaid():
             return [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
-        case ToolStarted() | Emitted() | ToolOutput() | ToolFinished() | ArtifactSaved():
+        case ToolStarted() | Emitted() | ToolOutput() | PlanSet() | ToolFinished() | ArtifactSaved():
             return [_call_event(entry)]
         case ApprovalRequested():
             return [_request_event(entry)]
@@ -90,7 +92,7 @@ def _request_event(entry: ApprovalRequested) -> ChatEvent:
     return ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason)
 
 
-def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished | ArtifactSaved) -> ChatEvent:
+def _call_event(entry: ToolStarted | Emitted | ToolOutput | PlanSet | ToolFinished | ArtifactSaved) -> ChatEvent:
     match entry:
         case ToolStarted():
             return ChatEvent("tool_started", tool_calls=(CallInfo(entry.call_id, entry.name),), step=entry.round)
@@ -108,6 +110,8 @@ def _call_event(entry: ToolStarted | Emitted | ToolOutput | ToolFinished | Artif
                 size=entry.size,
                 url=entry.url,
             )
+        case PlanSet():
+            return ChatEvent("todo", wire_plan(entry.plan), tool_call_id=entry.call_id)
         case ToolFinished():
             result = ResultInfo(
                 entry.call_id, entry.name, entry.text, entry.outcome != "ok", entry.duration_ms, entry.truncated

@@ -12,6 +12,8 @@ from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
 from talaria.live.hub import Hub
+from talaria.memory.files import Limits
+from talaria.memory.memories import Memories
 from talaria.models.call_limits import CallLimits
 from talaria.models.gateway import Gateway
 from talaria.notify.outbox import Outbox
@@ -77,6 +79,7 @@ class Parts:
     notifier: Notifier | None
     files: Files
     skills: Skills
+    memories: Memories
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -130,6 +133,9 @@ async def build(plan: Plan) -> Parts:
     threads = ThreadPool(settings.limits.threads)
     transcripts = Transcripts(Path(settings.telemetry.transcripts)) if settings.telemetry.transcripts else None
     breakers = Breakers(settings.breaker.threshold, settings.breaker.cooldown, clock.now, kit.metrics)
+    memory = settings.memory
+    kept = Limits(memory.max_files, memory.max_file_bytes, memory.max_bytes)
+    memories = Memories(store.index, clock, kept)
     means = Means(
         clock=clock,
         store=store,
@@ -140,6 +146,7 @@ async def build(plan: Plan) -> Parts:
         breakers=breakers,
         metrics=kit.metrics,
         files=files,
+        memories=memories,
         recorder=transcripts,
         quotas=quotas,
         rows=Outbox(plan.targets).rows if plan.targets else index,
@@ -201,6 +208,7 @@ async def build(plan: Plan) -> Parts:
         files=files,
         sandboxes=sandboxes,
         skills=skills,
+        memories=memories,
     )
 
 

@@ -20,10 +20,12 @@ from talaria.tools.builtin.background import Background
 from talaria.tools.builtin.code import code_tools
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ToolInvalid
+from talaria.tools.memory import MEMORY_TOOL
 from talaria.tools.methods import tools_of
 from talaria.tools.nearest import suggestion
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.registry import Registry
+from talaria.tools.todo_write import TODO_WRITE
 
 if TYPE_CHECKING:  # only agents that have a type for their answers wait for pydantic, only databases for a parser
     from talaria.tools.builtin.databases import Source
@@ -32,6 +34,8 @@ if TYPE_CHECKING:  # only agents that have a type for their answers wait for pyd
 DEFAULT_AGENT = "assistant"
 IN_SANDBOX = frozenset(("code", "files"))
 """The groups of the built-in tools that work in the session's sandbox."""
+BY_NAME = (TODO_WRITE, MEMORY_TOOL)
+"""Built-in tools for agents, or requests, that name them."""
 
 
 class Catalog:
@@ -125,16 +129,20 @@ class Catalog:
         """Return what a turn of this agent may use, where the request allows `allow` (None: all of the agent's).
 
         Without `sandboxes` there are none of the tools that need one. Where nobody chose, an agent that somebody has
-        defined gets none of them, and asking the user comes beside other tools only: not every model can call tools.
+        defined gets none of them, nobody what is in `BY_NAME`, and asking the user comes beside other tools only: not
+        every model can call tools.
 
         Raises:
             InvalidRequest: a name is unknown.
         """
         own = None if agent.chosen is None else [t.name if isinstance(t, Tool) else t for t in agent.chosen]
         found = self.registry.select(allow, own)
-        if not sandboxes or (allow is None and own is None and agent.name in self._agents):
+        nobody_chose = allow is None and own is None
+        if not sandboxes or (nobody_chose and agent.name in self._agents):
             found = tuple(tool for tool in found if not needs_sandbox(tool))
-        return () if allow is None and own is None and found == (ASK_USER,) else found
+        if nobody_chose:
+            found = tuple(tool for tool in found if tool not in BY_NAME)
+        return () if nobody_chose and found == (ASK_USER,) else found
 
 
 def load_catalog(
@@ -152,7 +160,7 @@ def load_catalog(
     catalog.stages = tuple(stages)
     brought = _add_plugins(catalog, settings.plugins)
     catalog.registry.add(ASK_USER)
-    for tool in _code_tools(settings):
+    for tool in (*_code_tools(settings), *BY_NAME):
         if not catalog.registry.has(tool.name):  # a program's own tool of that name is the one that is meant
             catalog.registry.add(tool)
     _add_databases(catalog, settings)

@@ -16,6 +16,7 @@ from talaria.core.errors import Forbidden, InvalidRequest, JournalError, Secrets
 from talaria.core.events import START, ChatEvent
 from talaria.core.ids import SessionKey, new_id
 from talaria.core.messages import Text, UserMessage, UserPart
+from talaria.core.plan import is_done, told_again
 from talaria.core.principal import Principal
 from talaria.core.untrusted import marks, warning
 from talaria.journal.entries import AnyEntry, Audited, ContextSet, RunResumed, SessionExpired, TurnStarted
@@ -24,12 +25,16 @@ from talaria.journal.session import SessionWriter
 from talaria.journal.state import RunState, SessionState
 from talaria.live.buffer import LiveBuffer
 from talaria.live.hub import Hub
+from talaria.memory.files import index_of
+from talaria.memory.memories import Whose
 from talaria.policy.policy import BYPASS, NO_BYPASS
 from talaria.ports.inbox import Letter
 from talaria.ports.journal import Journal
 from talaria.ports.model import ToolSpec
 from talaria.runtime.attachments import Handed
 from talaria.runtime.expiry import Expiry
+from talaria.tools.memory import MEMORY_TOOL
+from talaria.tools.todo_write import TODO_WRITE
 
 _log = structlog.get_logger("talaria.owner")
 
@@ -131,15 +136,25 @@ class Owner:
         now = self._means.clock.now()
         self._open_live(letter.run, writer.state.seq)
         system, tools = self._context(body)
-        prompt = writer.state.prompt
+        is_over, prompt = self._expiry.ends(writer.state, letter.at), writer.state.prompt
+        names = {tool.name for tool in tools}
+        is_new, has_memory = is_over or not writer.state.turns, MEMORY_TOOL.name in names
+        memory = "" if is_new else writer.state.memory_index
+        if is_new and has_memory:
+            memory = await self._memory(writer.state.key)
+        if has_memory and memory:
+            system = f"{system}\n\n{memory}"
         entries: list[AnyEntry] = []
         handed = await self._grants.attached(body, writer.state)
-        if self._expiry.ends(writer.state, letter.at):
+        if is_over:
             entries.append(SessionExpired(run=letter.run, at=now))
-        if (prompt.system, prompt.tools) != (system, tools):
-            entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools))
+        if (prompt.system, prompt.tools, writer.state.memory_index) != (system, tools, memory):
+            entries.append(ContextSet(run=letter.run, at=now, system=system, tools=tools, memory=memory))
         found = (*marks(body.query), *handed.marks)
-        turn = self._turn(letter, body, handed.parts, found, now)
+        notes = [warning(found)] if found else []
+        if not is_over and TODO_WRITE.name in names:
+            notes += _planned(writer.state)
+        turn = self._turn(letter, body, handed.parts, notes, now)
         entries.append(turn)
         if body.bypass and not turn.bypass:
             entries.append(Audited(run=letter.run, at=now, action="hitl.bypassed", outcome="refused", detail=NO_BYPASS))
@@ -150,6 +165,10 @@ class Owner:
         for code, sentence in body.notices:
             self._open_live(letter.run, writer.state.seq).tell(ChatEvent("notice", sentence, reason=code))
 
+    async def _memory(self, key: SessionKey) -> str:
+        """What a session that begins is told of the user's memories; it stays the same for as long as that lasts."""
+        return index_of(await self._means.memories.read(Whose(key.tenant, key.user, key.assistant)))
+
     def _context(self, body: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         try:
             return self._grants.context(body)
@@ -157,7 +176,7 @@ class Owner:
             return "", ()
 
     def _turn(
-        self, letter: Letter, body: TurnBody, attached: tuple[UserPart, ...], found: tuple[str, ...], now: int
+        self, letter: Letter, body: TurnBody, attached: tuple[UserPart, ...], notes: list[str], now: int
     ) -> TurnStarted:
         sent = sent_at(datetime.fromtimestamp(letter.at / 1000, self._means.clock.zone))
         return TurnStarted(
@@ -165,7 +184,7 @@ class Owner:
             at=now,
             agent=body.agent,
             model=body.model,
-            message=UserMessage((Text(body.query), *attached), f"{warning(found)}\n{sent}" if found else sent),
+            message=UserMessage((Text(body.query), *attached), "\n".join([*notes, sent])),
             limits=body.limits,
             options=body.options,
             history=body.history,
@@ -264,6 +283,13 @@ class Owner:
         """The journal took nothing more: followers are told, and a restart takes the run up where it is recorded."""
         if self._live is not None and not self._live.ended:
             self._live.fail("the session's journal cannot be written; the run resumes once it can")
+
+
+def _planned(state: SessionState) -> list[str]:
+    """A word on the plan that the turn before left open; later turns do not repeat it."""
+    kept, last = state.plan, state.run
+    is_open = kept is not None and not is_done(kept.plan) and last is not None and kept.run == last.id
+    return [told_again(kept.plan)] if kept is not None and is_open else []
 
 
 def _log_as(key: SessionKey, run: RunState) -> None:

@@ -223,6 +223,14 @@ class FetchSettings(Section):
     timeout: Positive = 30
 
 
+class MemorySettings(Section):
+    """How much agents may keep of a user, for each assistant."""
+
+    max_files: Count = 100
+    max_file_bytes: Count = 16_384
+    max_bytes: Count = 131_072
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -271,6 +279,7 @@ class Settings(Section):
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     databases: dict[DatabaseName, DatabaseSettings] = {}
+    memory: MemorySettings = MemorySettings()
     sessions: SessionSettings = SessionSettings()
     auth: AuthSettings = AuthSettings()
     audit: AuditSettings = AuditSettings()

@@ -134,6 +134,31 @@ class SessionView(SessionSummary):
     approvals: list[ApprovalView] = []
 
 
+class MemoryFile(Answer):
+    """A file of a memory. `untrusted`: it was written after content from outside had been read."""
+
+    path: str
+    text: str
+    updated_at: str
+    untrusted: bool = False
+
+
+class MemoryView(Answer):
+    """What an assistant remembers of a user."""
+
+    user_id: str
+    assistant_id: str = ""
+    updated_at: str
+    files: list[MemoryFile]
+
+
+class MemoryPage(Answer):
+    """A page of memories, the last changed one first. `next` is the cursor of the page after it."""
+
+    memories: list[MemoryView]
+    next: str = ""
+
+
 class ModelView(Answer):
     """A model that the configuration names."""
 

@@ -15,6 +15,7 @@ from talaria.server import (
     decide_page,
     files,
     health,
+    memory,
     metrics,
     offers,
     preview,
@@ -48,6 +49,10 @@ USAGE = {
     "by": "what to group by, commas between: tenant, user, agent, model, day, label:NAME",
     "from": "the first day, such as 2026-11-01; by default 29 days before the last",
     "to": "the last day; by default today",
+}
+FORGET = {
+    "assistantId": "the memory of this assistant; left out, that of sessions without one",
+    "path": "only this file or folder, such as /memories/people",
 }
 AFTER = {"after": "as Last-Event-ID, where a header cannot be sent"}
 
@@ -197,6 +202,24 @@ ENDPOINTS = (
         gives_file=True,
         query={"download": "1: to be saved, whatever it is"} | USER,
         problems=("not_found", "overloaded"),
+    ),
+    Endpoint(
+        "GET",
+        "/ai-api/memory",
+        memory.memory,
+        "List what agents remember of you from session to session",
+        answer=answers.MemoryPage,
+        query={"cursor": "`next` of the page before"} | USER,
+        problems=("invalid_request",),
+    ),
+    Endpoint(
+        "DELETE",
+        "/ai-api/memory",
+        memory.forget_memory,
+        "Delete what an assistant remembers of you, or one file or folder of it",
+        status=204,
+        query=FORGET | USER,
+        problems=("invalid_request", "not_found"),
     ),
     Endpoint("GET", "/ai-api/models", offers.models, "List the models that are named", answer=answers.ModelList),
     Endpoint(

@@ -7,10 +7,12 @@ import msgspec
 
 from talaria.artifacts.artifact import Artifact
 from talaria.core.messages import Image
+from talaria.core.plan import Plan
 from talaria.core.principal import Principal
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import Outcome
 from talaria.journal.state import CallState, RunState, SessionState
+from talaria.memory.memories import Memories
 from talaria.policy.policy import RunPolicy
 from talaria.ports.sandbox import Sandbox
 from talaria.quotas.quotas import RunQuota
@@ -107,6 +109,11 @@ class CallRun(Protocol):
         """Which tools are left alone because their calls kept failing."""
         ...
 
+    @property
+    def memories(self) -> Memories:
+        """What is kept of users from session to session."""
+        ...
+
     def subagents_of(self, call: CallState) -> Subagents | None:
         """Gives tasks to subagents, for this call; None where the run has none."""
         ...
@@ -137,6 +144,10 @@ class CallRun(Protocol):
             InvalidRequest: it is too large.
             Conflict: the call is over.
         """
+        ...
+
+    def keep_plan(self, call: CallState, plan: Plan) -> bool:
+        """Record the plan of the call's thread, unless it is that already; return whether the call changed it."""
         ...
 
     def ask(self, call: CallState, reason: str, arguments: str) -> None:
@@ -174,7 +185,7 @@ class CallContext:
     `arguments` are those that run as JSON values, `values` what the function takes, and `repairs` says what was done to
     what the model wrote. `asks`: why a person must be asked
     before this call, and `asks_anew` whether also where consent to the tool is remembered; `rule` says so. `untrusted`:
-    what the tool said came from outside.
+    what the tool said came from outside; `is_data`: it is none of the harness's own words, at least.
     """
 
     __slots__ = (
@@ -184,6 +195,7 @@ class CallContext:
         "began",
         "call",
         "deadline",
+        "is_data",
         "repairs",
         "rule",
         "run",
@@ -205,6 +217,7 @@ class CallContext:
         self.deadline: float | None = None
         self.began: float | None = None
         self.untrusted = False
+        self.is_data = False
 
     @property
     def shown(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from talaria.artifacts.artifact import Artifact
 from talaria.core.errors import Conflict
+from talaria.core.plan import Plan
 from talaria.core.principal import Principal
 from talaria.ports.sandbox import Sandbox
 from talaria.tools.session import Session, session_in_memory
@@ -48,8 +49,8 @@ class ToolContext:
     `session` is the run's session, and its variables can be set. `sandbox` is the session's own, made when it is first
     used; None where there are none.
     `idempotency_key` is the same for every attempt at this call, restarts included; hand it to what can use one.
-    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet`, `whole`, `keep`
-    and `subagents` are the harness's own.
+    `deadline` is the event loop's time at which the call is given up, None without a limit. `outlet`, `whole`, `keep`,
+    `subagents`, `memory` and `keep_plan` (which returns whether the call changed the plan) are the harness's own.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -65,6 +66,8 @@ class ToolContext:
     outlet: Outlet | None = field(default=None, repr=False)
     whole: Callable[[str], Awaitable[str | None]] | None = field(default=None, repr=False)
     keep: Callable[[str, AsyncIterator[bytes] | bytes], Awaitable[Artifact]] | None = field(default=None, repr=False)
+    memory: Callable[[str, dict[str, Any]], Awaitable[str]] | None = field(default=None, repr=False)
+    keep_plan: Callable[[Plan], bool] | None = field(default=None, repr=False)
 
     def emit(self, name: str, data: Any = None) -> None:
         """Send the client a `custom` event, from any thread; `data` is what has a JSON form. The model never sees it.

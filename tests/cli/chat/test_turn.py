@@ -240,3 +240,21 @@ def test_a_stream_may_be_cut_anywhere() -> None:
         parser = EventParser()
         assert parser.feed(data[:at], 1.0) + parser.feed(data[at:], 1.0) == whole
     assert [(event.id, event.type) for event in whole] == [("r/1", "token"), ("", "heartbeat")]
+
+
+def test_a_plan_is_a_list_in_the_place_of_the_call_that_changed_it() -> None:
+    steps = [
+        {"content": "Read the orders", "status": "completed"},
+        {"content": "Add them up", "activeForm": "Adding them\nup \x1b[31m", "status": "in_progress"},
+        {"content": "Tell", "status": "pending"},
+    ]
+    assert shown(
+        {"type": "tool_call", "toolCalls": [{"id": "a", "name": "TodoWrite", "arguments": '{"todos":[]}'}]},
+        {"type": "todo", "data": steps, "toolCallId": "a"},
+        {"type": "tool_result", "toolResults": [{"id": "a", "name": "TodoWrite", "result": "[Plan: …]"}]},
+    ) == snapshot("""\
+● Plan · 1 of 3 done
+  ✓ Read the orders
+  ▸ Adding them up [31m
+  ○ Tell\
+""")

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,12 @@ class Bench:
     context: ToolContext
     said: list[str] = field(default_factory=list[str])
 
+    @cached_property
+    def tools(self) -> tuple[Tool[..., Any], ...]:
+        return code_tools(self.background, timeout=20, result_limit=20_000, reaches_out=False)
+
     async def use(self, name: str, /, **arguments: Any) -> str | Pictured:
-        tools = code_tools(self.background, timeout=20, result_limit=20_000, reaches_out=False)
-        tool = next(each for each in tools if each.name == name)
+        tool = next(each for each in self.tools if each.name == name)
         tool.validator.validate(arguments)
         return await tool.call({**tool.defaults, **arguments}, replace(self.context, outlet=self))
 

@@ -44,7 +44,10 @@ class Asked:
 
 @dataclass(slots=True)
 class Called:
-    """A tool call. `result` is None until it has ended, `decision` is what a person decided about it."""
+    """A tool call. `result` is None until it has ended, `decision` is what a person decided about it.
+
+    `plan`: what it made the plan, as (status, step).
+    """
 
     id: str
     name: str
@@ -53,6 +56,7 @@ class Called:
     is_asked: bool = False
     decision: str = ""
     output: str = ""
+    plan: tuple[tuple[str, str], ...] | None = None
     result: str | None = None
     is_error: bool = False
     seconds: float | None = None

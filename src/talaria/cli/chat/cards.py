@@ -21,6 +21,9 @@ _DECIDED = {
 }
 
 
+_MARKS = {"completed": ("  ✓ ", "green"), "in_progress": ("  ▸ ", "cyan"), "pending": ("  ○ ", "dim")}
+
+
 class Result:
     """What a call gave: a mark, and the first lines of a text, cut where the terminal ends."""
 
@@ -44,12 +47,24 @@ def head(call: Called) -> str:
 
 
 def card(call: Called, now: float) -> RenderableType:
-    """A call as it stands."""
+    """A call as it stands; one that changed the plan as the plan."""
+    if call.plan is not None and not call.is_error:
+        return _plan(call.plan)
     first = Text("● ", _colour(call), no_wrap=True, overflow="ellipsis")
     first.append(words.one_line(call.name), "bold")
     first.append(f" {words.arguments(call.arguments)}", "default")
     decided = [Text(f"  {_DECIDED.get(call.decision, call.decision)}", "yellow")] if call.decision else []
     return Group(first, *decided, *(_unfinished(call, now) if call.result is None else [_result(call, call.result)]))
+
+
+def _plan(plan: tuple[tuple[str, str], ...]) -> RenderableType:
+    done = sum(status == "completed" for status, _ in plan)
+    first = Text.assemble(("● ", "cyan"), ("Plan", "bold"), (f" · {done} of {len(plan)} done", "dim"))
+    lines = [Text.assemble(_MARKS.get(status, _MARKS["pending"]), words.one_line(step)) for status, step in plan]
+    for line, (status, _) in zip(lines, plan, strict=True):
+        line.no_wrap, line.overflow = True, "ellipsis"
+        line.stylize({"completed": "dim", "in_progress": "bold"}.get(status, ""))
+    return Group(first, *lines)
 
 
 def _unfinished(call: Called, now: float) -> list[Text]:

@@ -171,6 +171,14 @@ class Turn:
             self.blocks.append(task)
         task.turn.take(Event(event.id, event.type.removeprefix(_SUBAGENT), event.body, event.at))
 
+    def _plan(self, event: Event) -> None:
+        call = self._call({"id": event.body.get("toolCallId", ""), "name": "TodoWrite"})
+        steps = [(str(each["status"]), each) for each in event.body.get("data", ())]
+        call.plan = tuple(
+            (status, str((status == "in_progress" and each.get("activeForm")) or each["content"]))
+            for status, each in steps
+        )
+
     def _finish(self, event: Event) -> None:
         for each in [each for each in self.questions.values() if each.who == self._who]:
             del self.questions[each.id]
@@ -188,7 +196,7 @@ class Turn:
             case "notice":
                 self._note(event.text)
             case "todo":
-                self._note(f"plan: {event.text}")
+                self._plan(event)
             case "artifact":
                 self._note(f"file: {event.body.get('name', '')} {event.body.get('url', '')}")
             case "custom":

@@ -15,14 +15,16 @@ from talaria.tools.recall import is_recall
 async def fence(context: CallContext, proceed: Proceed) -> ToolOutcome:
     """Fence results, and errors, of tools that are `untrusted`; of recall once anything untrusted may be read with it.
 
+    What a memory says is fenced, too: as untrusted where it was written after content from outside, or reads so.
     Known patterns of attack are told to the model and audited; they block nothing.
     """
     done = await proceed(context)
     tool, run = context.tool, context.run
-    if not (tool.untrusted or (run.state.untrusted and is_recall(tool))):
+    is_outside = context.untrusted or tool.untrusted or (run.state.untrusted and is_recall(tool))
+    if not (is_outside or context.is_data):
         return done
-    context.untrusted = True
     found = marks(done.text)
+    context.untrusted = is_outside or bool(found)
     if found:
         context.audit("untrusted", "marked", detail=f"result: {', '.join(found)}")
     return msgspec.structs.replace(done, text=fenced(done.text, tool.name, secrets.token_hex(8), found))

@@ -11,6 +11,7 @@ from talaria.tools.child.call import call_in_child
 from talaria.tools.context import ToolContext
 from talaria.tools.ended import invalid_result, raised, stopped
 from talaria.tools.errors import ResultInvalid
+from talaria.tools.memory import use_memory
 from talaria.tools.outlet import CallOutlet
 from talaria.tools.result import Pictured, result_text
 from talaria.tools.words import words_of
@@ -71,4 +72,6 @@ def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
         outlet=outlet,
         whole=run.whole,
         keep=partial(run.save, context.call),
+        memory=partial(use_memory, context),
+        keep_plan=partial(run.keep_plan, context.call),
     )
