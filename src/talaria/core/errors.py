@@ -19,6 +19,8 @@ TalariaError                code, message for a person, whether a retry can help
 ├── SecretsLost             secrets_lost         a resumed run needs secrets that died with the process
 ├── SandboxUnavailable      sandbox_unavailable  no sandbox can be started here, or now
 │   └── SandboxLost         sandbox_unavailable  the one in use is gone, with what ran in it
+├── FetchFailed             fetch_failed         what a URL names could not be had
+│   └── FetchRefused        fetch_failed         a URL that may not be opened here
 ├── ConfigurationError      configuration        talaria.yaml or the environment; names the key
 ├── JournalError            internal
 │   ├── SeqConflict         internal             somebody appended in between
@@ -178,6 +180,16 @@ class SandboxUnavailable(TalariaError):
 
 class SandboxLost(SandboxUnavailable):
     """The sandbox ended, and with it all that ran in it."""
+
+
+class FetchFailed(TalariaError):
+    """What a URL names could not be had: no connection, too slow, too large, an answer that is no answer."""
+
+    code = "fetch_failed"
+
+
+class FetchRefused(FetchFailed):
+    """The URL may not be opened here; asking again will not help."""
 
 
 class ConfigurationError(TalariaError):

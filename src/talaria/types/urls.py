@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from talaria.core.addresses import Address, is_public
+
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa", "localdomain")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
-_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def _public_url(text: str) -> str:
@@ -44,7 +43,7 @@ def _check_host(host: str) -> None:
             address = ipaddress.IPv4Address(name)
         except ValueError:
             raise ValueError("has an address in an odd spelling; write it as four decimal numbers") from None
-    if not all(each.is_global and not each.is_multicast for each in _meant(address)):
+    if not is_public(address):
         raise ValueError("leads to a private, local or reserved address; only public ones are allowed")
 
 
@@ -54,23 +53,6 @@ def _check_name(name: str, labels: list[str]) -> None:
     folded = name.lower()
     if len(labels) == 1 or any(folded == each or folded.endswith(f".{each}") for each in _LOCAL_NAMES):
         raise ValueError("names a host of a local net; only public ones are allowed")
-
-
-def _meant(address: Address) -> list[Address]:
-    """The address, and those of IPv4 that are written inside it."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return [address]
-    if address.ipv4_mapped is not None:
-        return [address.ipv4_mapped]
-    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    if any(address in net for net in _NAT64):
-        return [last]
-    inner: list[Address] = [last] if address in _COMPATIBLE else []
-    if address.sixtofour is not None:
-        inner.append(address.sixtofour)
-    if address.teredo is not None:
-        inner += address.teredo
-    return [address, *inner]
 
 
 PublicUrl = Annotated[
