@@ -1,6 +1,7 @@
 """Admission: what a request must pass before its turn is on record, and putting it there."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -18,13 +19,20 @@ from talaria.ports.inbox import Letter
 from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
 from talaria.runtime.engine import Engine
+from talaria.runtime.external_request import external_secrets, read_external
 from talaria.runtime.kit import Kit
 from talaria.runtime.quota_door import QuotaDoor
 from talaria.runtime.request import ChatRequest, history_messages
 from talaria.runtime.routes import lack_of_route, make_routes
-from talaria.tools.answers import check_schema
+from talaria.tools.answers import ANSWER_TOOL, check_schema
+from talaria.tools.ask_user import ASK_USER
+from talaria.tools.consent import CONSENT
+from talaria.tools.recall import RECALL
+from talaria.tools.subagents import TASK_TOOLS
 
 KEY_LIFE_MS = 24 * 3600 * 1000
+KEPT = (ANSWER_TOOL, RECALL, ASK_USER.name, CONSENT.name, *(tool.name for tool in TASK_TOOLS))
+"""Names that a request's tools may not have: those of the harness's own, whether they are offered or not."""
 _log = structlog.get_logger("talaria.admission")
 
 
@@ -87,12 +95,13 @@ class Admission:
                 raise Conflict("session is busy with another turn that has just been sent", {})
             ahead = await self._ahead(key, request, coming)
             await self._make_way(request, key, ahead)
-            return await self._put(letter, key, request, ahead)
+            secrets = request.tool_context | external_secrets(request.external_tools, read_turn(letter).external)
+            return await self._put(letter, key, secrets, ahead)
 
-    async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest, ahead: list[str]) -> Submitted:
+    async def _put(self, letter: Letter, key: SessionKey, secrets: Mapping[str, str], ahead: list[str]) -> Submitted:
         run_id = letter.run
         must_wait = self._engine.is_working(key.path)
-        self._secrets.keep(run_id, request.tool_context)
+        self._secrets.keep(run_id, secrets)
         is_new = False
         try:
             sealed = self._secrets.sealed(run_id, key, letter.at)
@@ -171,6 +180,9 @@ class Admission:
 
     def _body(self, request: ChatRequest, principal: Principal, agent: AgentSpec) -> TurnBody:
         names = [tool.name for tool in self._catalog.tools(agent, request.tools)]
+        external = read_external(request.external_tools, (*self._catalog.registry.names, *KEPT))
+        names += [tool.name for tool in external]
+        secrets = (*request.tool_context, *external_secrets(request.external_tools, external))
         model = self._model(request, agent)
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
@@ -195,12 +207,13 @@ class Admission:
             system=request.system,
             tools=None if request.tools is None else tuple(request.tools),
             history=history_messages(request.history),
-            secrets=tuple(request.tool_context),
+            secrets=secrets,
             labels=request.labels,
             detached=request.on_disconnect == "continue",
-            digest=_digest(request) if request.idempotency_key is not None else "",
+            digest=_digest(request, secrets) if request.idempotency_key is not None else "",
             output=self._output(request, agent, model, names),
             bypass=request.bypass_approval,
+            external=external,
         )
 
     def _output(self, request: ChatRequest, agent: AgentSpec, model: str, names: list[str]) -> OutputSpec | None:
@@ -255,7 +268,8 @@ def session_key(request: ChatRequest, principal: Principal, run_id: str) -> Sess
     return SessionKey(principal.tenant, principal.user, assistant, session, own)
 
 
-def _digest(request: ChatRequest) -> str:
+def _digest(request: ChatRequest, secrets: Iterable[str]) -> str:
     """What makes two requests the same one. Of secrets only the names count: a digest of a short value tells it."""
-    said = request.model_dump_json(by_alias=True, exclude={"idempotency_key", "tool_context"})
-    return hashlib.sha256(f"{said}{sorted(request.tool_context)}".encode()).hexdigest()
+    hidden = {"idempotency_key": True, "tool_context": True, "external_tools": {"__all__": {"api_key", "headers"}}}
+    said = request.model_dump_json(by_alias=True, exclude=hidden)
+    return hashlib.sha256(f"{said}{sorted(secrets)}".encode()).hexdigest()

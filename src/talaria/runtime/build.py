@@ -7,6 +7,7 @@ from pathlib import Path
 
 from talaria.agents.granted import Means
 from talaria.core.errors import ConfigurationError
+from talaria.fetch import Fetcher
 from talaria.journal.entries import AnyEntry, RunFinished
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
@@ -67,6 +68,7 @@ class Parts:
     breakers: Breakers
     links: Links
     notifier: Notifier | None
+    fetcher: Fetcher
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -85,6 +87,7 @@ class Parts:
             await self.gateway.close()
         if self.notifier is not None:
             await self.notifier.close()
+        await self.fetcher.close()
         await self.kit.store.close()
 
 
@@ -167,6 +170,7 @@ async def build(plan: Plan) -> Parts:
         links=links,
         notifier=notifier,
         breakers=breakers,
+        fetcher=plan.fetcher,
     )
 
 

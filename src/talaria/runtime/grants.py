@@ -1,6 +1,6 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +9,12 @@ from talaria.agents.granted import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden
+from talaria.core.external import split_secrets
 from talaria.core.principal import Principal
 from talaria.core.subagents import Subagent
+from talaria.fetch import Fetcher
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
-from talaria.policy.policy import Policy
 from talaria.ports.model import ToolSpec
 from talaria.runtime.answers import BY_TOOL, answer_spec, stand_in
 from talaria.runtime.catalog import Catalog
@@ -22,31 +23,33 @@ from talaria.runtime.subagent_grants import SubagentGrants
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
+from talaria.tools.sources.external import external_tool
 
 Tools = tuple[Tool[..., Any], ...]
 
 
 class CatalogGrants:
-    """Grants out of the catalog; `harness` is the harness's system prompt, `policy` the deployment's.
+    """Grants out of the catalog; `below` grants what subagents get, by the same policy and prompt of the harness.
 
-    Every turn that has tools has the `builtin` ones, too, last: the list must not change while a session goes on.
+    Every turn that has tools has the `builtin` ones, too, last of the deployment's: the list must not change while a
+    session goes on. `fetcher` opens what tools that a request brought ask for.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         secrets: Secrets,
-        harness: str,
-        policy: Policy,
+        below: SubagentGrants,
+        fetcher: Fetcher,
         builtin: tuple[Tool[..., Any], ...] = (),
-        max_depth: int = 1,
     ) -> None:
-        self._below = SubagentGrants(harness, policy, max_depth)
+        self._below = below
         self._catalog = catalog
         self._secrets = secrets
-        self._harness = harness
-        self._policy = policy
+        self._harness = below.harness
+        self._policy = below.policy
         self._builtin = builtin
+        self._fetcher = fetcher
 
     def context(self, turn: TurnBody) -> tuple[str, tuple[ToolSpec, ...]]:
         """The system prompt and the tools that the model sees in this turn.
@@ -55,7 +58,7 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        mine = (*self._tools(agent, turn.tools), *self._below.tools(self._offered(agent, turn.subagents)))
+        mine = (*self._all(agent, turn, {}), *self._below.tools(self._offered(agent, turn.subagents)))
         specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
         output = turn.output
@@ -74,8 +77,8 @@ class CatalogGrants:
         agent = self._catalog.agent(turn.agent)
         if not agent.admits(principal):  # its roles are others than when the turn was admitted
             raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have")
-        secrets = await self._secrets.of(turn, principal.tenant)
-        tools = self._tools(agent, turn.tools)
+        secrets, kept = split_secrets(await self._secrets.of(turn, principal.tenant) or {})
+        tools = self._all(agent, turn, kept)
         own = None
         if isinstance(agent, OwnSpec):
             own, tools = self._own(agent, turn, tools, principal)
@@ -84,6 +87,7 @@ class CatalogGrants:
         granted = Granted(
             tools,
             secrets=secrets,
+            kept=kept,
             principal=principal,
             deps=agent.deps,
             policy=self._policy.of_run(tools, principal, agent.name),
@@ -114,6 +118,12 @@ class CatalogGrants:
             known |= {each.name: each for each in (CONSENT, ASK_USER)}
         its_own = tuple(tool.name for tool in tools)
         return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
+
+    def _all(self, agent: AgentSpec, turn: TurnBody | TurnStarted, kept: Mapping[str, str]) -> Tools:
+        """The tools of a turn, those that it brought last; `kept`: the secrets of these."""
+        brought = tuple(external_tool(each, kept, self._fetcher) for each in turn.external)
+        mine = self._tools(agent, turn.tools)
+        return (*(mine or (self._builtin if brought else ())), *brought)
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
         chosen = self._catalog.tools(agent, allow)

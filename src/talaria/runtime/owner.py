@@ -170,6 +170,7 @@ class Owner:
             output=body.output,
             bypass=body.bypass and BYPASS in body.principal.roles,
             subagents=body.subagents,
+            external=body.external,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

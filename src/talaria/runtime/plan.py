@@ -7,6 +7,8 @@ from pathlib import Path
 from talaria.agents.agent import AgentSpec
 from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
+from talaria.fetch import Fetcher, Limits, Listed
+from talaria.fetch import Rules as FetchRules
 from talaria.models.dialects import make_dialect
 from talaria.models.routes import Route
 from talaria.notify.target import Target
@@ -24,10 +26,16 @@ from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
 from talaria.runtime.settings import Settings
+from talaria.runtime.subagent_grants import SubagentGrants
 from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
 from talaria.tools.subagents import TASK_TOOLS
+
+MOST_BYTES = 5_000_000
+"""Of an answer of an outside platform."""
+LONGEST_CALL = 24 * 3600.0
+"""Seconds: what ends a call is the tool's own time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Plan:
     quotas: Rules | None
     targets: list[Target]
     seals: Seals
+    fetcher: Fetcher
 
 
 def make_plan(
@@ -65,19 +74,23 @@ def make_plan(
         named = {f"agents.{agent.name}.model": agent.model for agent in catalog.agents}
         check_models(settings.models, named | {"defaultModel": settings.default_model})
     routes = make_routes(settings.models)
-    harness = _harness(settings)
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS))
 
+    rules = FetchRules(private=Listed(settings.fetch.private, "fetch.private"))
+    fetcher = Fetcher(rules, Limits(max_bytes=MOST_BYTES, timeout=LONGEST_CALL))
+
+    below = SubagentGrants(_harness(settings), policy, settings.limits.max_depth)
+
     def grants(secrets: Secrets) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, harness, policy, builtin, settings.limits.max_depth)
+        return CatalogGrants(catalog, secrets, below, fetcher, builtin)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]
     targets = make_targets(settings.notify, names, settings.approval.approvers)
     clock = clock or SystemClock(settings.server.timezone)
-    rules, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
-    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)
+    quotas, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
+    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, quotas, targets, seals, fetcher)
 
 
 def _harness(settings: Settings) -> str:

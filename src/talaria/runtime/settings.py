@@ -206,6 +206,15 @@ class SubagentSettings(Section):
     paths: list[str] = []
 
 
+class FetchSettings(Section):
+    """What may be opened of the URLs that requests and models name: the public net, and hosts that are `private`.
+
+    Those are written as "dify.example.com", "host:8443" or "10.1.0.0/16".
+    """
+
+    private: list[str] = []
+
+
 class SessionSettings(Section):
     """How long sessions last, in seconds; None: for ever.
 
@@ -249,6 +258,7 @@ class Settings(Section):
     breaker: BreakerSettings = BreakerSettings()
     secrets: SecretsSettings = SecretsSettings()
     subagents: SubagentSettings = SubagentSettings()
+    fetch: FetchSettings = FetchSettings()
     sandbox: SandboxSettings = SandboxSettings()
     artifacts: ArtifactSettings = ArtifactSettings()
     sessions: SessionSettings = SessionSettings()

@@ -22,8 +22,8 @@ class SubagentGrants:
     """`harness` is the harness's system prompt; tasks go `max_depth` deep."""
 
     def __init__(self, harness: str, policy: Policy, max_depth: int) -> None:
-        self._harness = harness
-        self._policy = policy
+        self.harness = harness
+        self.policy = policy
         self._max_depth = max_depth
 
     def tools(self, offered: Sequence[Subagent], depth: int = 0) -> Tools:
@@ -46,17 +46,17 @@ class SubagentGrants:
         tools = (*_chosen(spec, caller.tools), *self.tools(offered, depth))
 
         def grant() -> Granted:
-            policy = self._policy.of_run(tools, caller.principal, agent)
+            policy = self.policy.of_run(tools, caller.principal, agent)
             mine = replace(caller, tools=tools, policy=policy, answer=None)
             return replace(mine, subagents=self.below(mine, offered, agent, depth))
 
         def specs() -> tuple[ToolSpec, ...]:
-            return tuple(tool.spec for tool in tools if self._policy.may_call(tool, caller.principal))
+            return tuple(tool.spec for tool in tools if self.policy.may_call(tool, caller.principal))
 
         return granted.Subagent(
             name=spec.name,
             description=spec.description,
-            system=system_prompt(self._harness, spec.instructions, "" if caller.sandbox is not None else NO_FILES),
+            system=system_prompt(self.harness, spec.instructions, "" if caller.sandbox is not None else NO_FILES),
             model=spec.model,
             max_rounds=spec.max_turns,
             grant=grant,

@@ -10,7 +10,7 @@ from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
 from talaria.tools.child.call import call_in_child
 from talaria.tools.context import ToolContext
 from talaria.tools.ended import invalid_result, raised, stopped
-from talaria.tools.errors import ResultInvalid
+from talaria.tools.errors import CallFailed, ResultInvalid
 from talaria.tools.outlet import CallOutlet
 from talaria.tools.result import result_text
 from talaria.tools.words import words_of
@@ -42,6 +42,8 @@ async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
         raise
     except StopRun as stop:
         return stopped(valid_text(stop.message))
+    except CallFailed as error:
+        return raised(context, valid_text(str(error)), may_retry=False)
     except ResultInvalid as error:
         return invalid_result(context, error.message)
     except asyncio.CancelledError:
