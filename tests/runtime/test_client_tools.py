@@ -60,7 +60,17 @@ async def test_the_caller_is_told_of_a_call_by_itself_and_the_model_gets_its_res
         await here.stands(run_id, "waiting_approval")
         view = await here.runtime.tool_result(str(event.data), {"city": "Paris"})
         assert (view["decision"], view["answer"]) == ("answered", '{"city":"Paris"}')
-        assert shown(await here.events(run_id)) == snapshot(['run_started', 'tool_call locate{"precise":true}', 'approval_resolved answered', 'tool_started locate', 'tool_result locate', 'token You are in Paris.', 'finish stop'])
+        assert shown(await here.events(run_id)) == snapshot(
+            [
+                "run_started",
+                'tool_call locate{"precise":true}',
+                "approval_resolved answered",
+                "tool_started locate",
+                "tool_result locate",
+                "token You are in Paris.",
+                "finish stop",
+            ]
+        )
         assert (event.step, event.expires_at is not None) == (1, True)
         assert [spec.name for spec in model.requests[0].prompt.tools] == ["AskUser", "recall", "locate"]
         (said,) = await results(here)
@@ -77,7 +87,11 @@ async def test_a_call_of_a_round_that_the_caller_runs_is_not_told_of_among_the_o
         await here.stands(run_id, "waiting_approval")
         assert sorted(shop.done) == ["look shelf", "sell a"]
         ids = [event for event in await seen(here, run_id) if event.type == "tool_call"]
-        assert [[call.name for call in event.tool_calls or ()] for event in ids] == [["look", "sell"], ["locate"], ["locate"]]
+        assert [[call.name for call in event.tool_calls or ()] for event in ids] == [
+            ["look", "sell"],
+            ["locate"],
+            ["locate"],
+        ]
         for event in reversed(ids[1:]):
             await here.runtime.tool_result(str(event.data), (event.tool_calls or ())[0].id)
         assert end_of(await here.events(run_id)) == ("finish", "stop")
