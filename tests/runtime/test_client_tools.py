@@ -93,7 +93,7 @@ async def test_a_call_of_a_round_that_the_caller_runs_is_not_told_of_among_the_o
             ["locate"],
         ]
         for event in reversed(ids[1:]):
-            await here.runtime.tool_result(str(event.data), (event.tool_calls or ())[0].id)
+            await here.runtime.tool_result(str(event.data), next(iter(event.tool_calls or ())).id)
         assert end_of(await here.events(run_id)) == ("finish", "stop")
         said = await results(here)
         assert ["scripted_2" in said[1], "scripted_3" in said[2]] == [True, True]
@@ -117,7 +117,8 @@ async def test_the_first_result_is_in_force_after_a_restart_too(sqlite: str) -> 
     async with world(model, store=sqlite, agents=[AGENT]) as here:
         view = await here.runtime.tool_result(request_id, "Paris")
         assert await here.runtime.tool_result(request_id, "Paris") == view
-        for other in ({"result": "Rome"}, {"result": "Paris", "is_error": True}):
+        others: list[dict[str, Any]] = [{"result": "Rome"}, {"result": "Paris", "is_error": True}]
+        for other in others:
             with pytest.raises(Conflict, match="answered before"):
                 await here.runtime.tool_result(request_id, **other)
         with pytest.raises(Conflict, match="answered before"):

@@ -46,6 +46,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
             "agent",
             "assistantId",
             "bypassApproval",
+            "externalTools",
             "history",
             "idempotencyKey",
             "labels",

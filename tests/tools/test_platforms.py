@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ def opened(specs: Sequence[ExternalTool], fetcher: Fetcher) -> list[Tool[..., An
 
 
 @asynccontextmanager
-async def fetching() -> AsyncIterator[Fetcher]:
+async def fetching() -> AsyncGenerator[Fetcher]:
     fetcher = Fetcher(Rules(private=Listed(["127.0.0.1"], "test")))
     try:
         yield fetcher
@@ -63,7 +63,7 @@ class TestHttpTools(ToolSourceContract):
 
 
 @asynccontextmanager
-async def _http_tools() -> AsyncIterator[Sequence[object]]:
+async def _http_tools() -> AsyncGenerator[Sequence[object]]:
     async def echo(request: web.Request) -> web.Response:
         return web.json_response(await request.json())
 
@@ -88,7 +88,7 @@ class TestDifyWorkflows(ToolSourceContract):
 
 
 @asynccontextmanager
-async def _dify_tools() -> AsyncIterator[Sequence[object]]:
+async def _dify_tools() -> AsyncGenerator[Sequence[object]]:
     def failed(body: Json) -> tuple[list[Json], Json]:
         return [STARTED, finished(status="failed", error=body["inputs"]["words"])], {}
 

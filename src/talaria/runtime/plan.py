@@ -25,15 +25,13 @@ from talaria.runtime.quota_rules import make_rules
 from talaria.runtime.routes import check_models, make_routes
 from talaria.runtime.sealing import Seals
 from talaria.runtime.secrets import Secrets
-from talaria.runtime.settings import Settings
+from talaria.runtime.settings import FetchSettings, Settings
 from talaria.runtime.subagent_grants import SubagentGrants
 from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
 from talaria.tools.subagents import TASK_TOOLS
 
-MOST_BYTES = 5_000_000
-"""Of an answer of an outside platform."""
 LONGEST_CALL = 24 * 3600.0
 """Seconds: what ends a call is the tool's own time."""
 
@@ -77,8 +75,7 @@ def make_plan(
     builtin = (recall_tool(settings.limits.tool_result_limit),) if settings.limits.recall else ()
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS))
 
-    rules = FetchRules(private=Listed(settings.fetch.private, "fetch.private"))
-    fetcher = Fetcher(rules, Limits(max_bytes=MOST_BYTES, timeout=LONGEST_CALL))
+    fetcher = _fetcher(settings.fetch)
 
     below = SubagentGrants(_harness(settings), policy, settings.limits.max_depth)
 
@@ -91,6 +88,12 @@ def make_plan(
     clock = clock or SystemClock(settings.server.timezone)
     quotas, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
     return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, quotas, targets, seals, fetcher)
+
+
+def _fetcher(settings: FetchSettings) -> Fetcher:
+    said = settings.allow_private
+    private = said if isinstance(said, bool) else Listed(said, "fetch.allowPrivate")
+    return Fetcher(FetchRules(private=private), Limits(max_bytes=settings.max_bytes, timeout=LONGEST_CALL))
 
 
 def _harness(settings: Settings) -> str:

@@ -207,12 +207,14 @@ class SubagentSettings(Section):
 
 
 class FetchSettings(Section):
-    """What may be opened of the URLs that requests and models name: the public net, and hosts that are `private`.
+    """URLs that requests name: private addresses are asked where `allowPrivate` says so, and loopback.
 
-    Those are written as "dify.example.com", "host:8443" or "10.1.0.0/16".
+    True stands for all of them; a list names hosts: "dify.example.com", "host:8443", "10.1.0.0/16". `maxBytes`: of an
+    answer.
     """
 
-    private: list[str] = []
+    allow_private: bool | list[str] = False
+    max_bytes: Bytes = 20_000_000
 
 
 class SessionSettings(Section):
