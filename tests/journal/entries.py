@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from talaria.core.external import ExternalTool
 from talaria.core.ids import SessionKey
 from talaria.core.messages import (
     AssistantMessage,
@@ -55,6 +56,19 @@ from talaria.ports.model import ToolSpec
 
 KEY = SessionKey("acme", "ann", "-", "s-1")
 
+EXTERNAL = ExternalTool(
+    "dify",
+    "ask",
+    "Asks.",
+    {"type": "object"},
+    "https://x/v1",
+    "POST",
+    {"Accept": "text/plain"},
+    ("X-Key",),
+    "chat",
+    False,
+)
+
 FULL: list[AnyEntry] = [
     TurnStarted(
         run="run_1",
@@ -82,6 +96,7 @@ FULL: list[AnyEntry] = [
         bypass=True,
         subagents=(Subagent("helper", "Helps.", "You help.", ("look",), ("edit",), ("math",), "gpt-y", 3),),
         skills=(Skill("pdf", "Reads PDFs.", "ab12", ("Bash(pdftotext *)",), "Needs poppler"),),
+        external=(EXTERNAL,),
     ),
     ContextSet(
         run="run_1",
@@ -112,6 +127,7 @@ FULL: list[AnyEntry] = [
         downgraded=("gpt-x takes no temperature.",),
         reasoning_refused=True,
         since=1,
+        by_client=("call_1",),
     ),
     ToolStarted(run="run_1", at=3, call_id="call_1", name="look", round=1),
     ToolFinished(
@@ -152,6 +168,7 @@ FULL: list[AnyEntry] = [
         via="link",
         answer="Blue",
         role="boss",
+        is_error=True,
     ),
     AnswerRejected(
         run="run_1", at=8, round=1, problem="too much", feedback="Too much!", rewind=(4, 3, 2, 1), call_id="call_1"
@@ -258,6 +275,7 @@ any_entry: st.SearchStrategy[AnyEntry] = st.one_of(
         ModelFinished,
         run=runs,
         at=st.just(0),
+        by_client=st.sampled_from([(), ("a",), ("a", "b")]),
         round=st.integers(1, 4),
         epoch=st.just(1),
         attempt=st.integers(1, 9),

@@ -29,7 +29,7 @@ from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.views import entry_events, last_position
 from talaria.ports.inbox import Letter
 from talaria.stores.memory.store import MemoryStore
-from tests.journal.entries import FULL, KEY
+from tests.journal.entries import EXTERNAL, FULL, KEY
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -73,7 +73,7 @@ def test_letters_that_wait_load_for_ever() -> None:
     assert decision == DECISION
     assert encode_body(decision) == golden("letter_decision.1").strip()
     older = read_decision(Letter("s", "k", "decision", "r", 0, golden("letter_decision.1.without_answer").strip()))
-    assert older == msgspec.structs.replace(DECISION, via="", answer="", role="")
+    assert older == msgspec.structs.replace(DECISION, via="", answer="", role="", is_error=False)
 
 
 TURN = TurnBody(
@@ -93,10 +93,13 @@ TURN = TurnBody(
     output=OutputSpec({"type": "object"}, "final_answer"),
     bypass=True,
     subagents=(Subagent("helper", "Helps."),),
+    external=(EXTERNAL,),
     notices=(("subagent_failed", "it is not there"),),
     skills=(Skill("pdf", "Reads PDFs.", "ab12"),),
 )
-DECISION = DecisionBody("edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue", role="boss")
+DECISION = DecisionBody(
+    "edited", "bob", '{"x":2}', "no", remember=True, via="link", answer="Blue", role="boss", is_error=True
+)
 
 
 def test_letters_of_one_question_or_run_have_one_key() -> None:

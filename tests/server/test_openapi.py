@@ -47,6 +47,7 @@ async def test_it_shows_what_a_client_may_send(document: Any) -> None:
             "assistantId",
             "attachments",
             "bypassApproval",
+            "externalTools",
             "history",
             "idempotencyKey",
             "labels",

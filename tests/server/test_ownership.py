@@ -106,6 +106,7 @@ class Probe(NamedTuple):
 PROBES: dict[str, Probe] = {
     "POST /ai-api/chat/stream": Probe(new, {"query": "Hi", "sessionId": "s", "idempotencyKey": "once"}),
     "POST /ai-api/chat/approval": Probe(missing, {"requestId": "{question}", "decision": "APPROVE"}),
+    "POST /ai-api/chat/tool-result": Probe(missing, {"requestId": "{question}", "result": "done"}),
     "GET /ai-api/approvals": Probe(empty),
     "GET /ai-api/decide/{token}": Probe(no_page),
     "POST /ai-api/decide/{token}": Probe(no_page, query="?decision=approve"),

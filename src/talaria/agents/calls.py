@@ -21,6 +21,14 @@ def settle_calls(message: AssistantMessage, session: OpenRun) -> AssistantMessag
     return message if _have_unique_ids(calls, session.run) else _with_unique_ids(message, session.run)
 
 
+def by_client(message: AssistantMessage, session: OpenRun) -> tuple[str, ...]:
+    """The ids of the calls that the caller runs."""
+    if message.incomplete:
+        return ()
+    tools = session.tools
+    return tuple(call.id for call in message.calls if call.name in tools and tools[call.name].by_client)
+
+
 def _have_known_names(calls: Iterable[ToolCall], session: OpenRun) -> bool:
     tools, answers_by = session.tools, session.run.answers_by
     unknown = [call for call in calls if call.name not in tools and call.name != answers_by]

@@ -81,12 +81,14 @@ class Subagent:
 class Granted:
     """What one run may use: its tools, its secrets, whom it acts for, what the policy says of its calls.
 
+    `kept`: secrets that are masked, too, and that no tool is handed but the one they came with.
     `answer` stands for the final answer, where the turn has a schema for it. `own` answers in the model's place.
     """
 
     tools: Sequence[Tool[..., Any]] = ()
     _: KW_ONLY
     secrets: Mapping[str, str] | None = field(default=None, repr=False)
+    kept: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     principal: Principal = field(default_factory=Principal)
     deps: Any = field(default=None, repr=False)
     policy: RunPolicy = field(default_factory=RunPolicy)

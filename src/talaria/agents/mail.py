@@ -7,7 +7,7 @@ import msgspec
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import ApprovalRequested, ApprovalResolved, CancelRequested
 from talaria.journal.letters import DecisionBody, decision_letter, read_decision
-from talaria.journal.questions import QUESTION
+from talaria.journal.questions import FOR_USER
 from talaria.ports.inbox import Letter
 
 
@@ -58,6 +58,7 @@ def take_decision(session: OpenRun, letter: Letter) -> None:
         via=body.via,
         answer=body.answer,
         role=body.role,
+        is_error=body.is_error,
     )
     session.root.record(entry, consumed=[letter.key])
     session.log.info("approval_resolved", request=letter.key, tool=asked.name, outcome=body.outcome)
@@ -66,6 +67,6 @@ def take_decision(session: OpenRun, letter: Letter) -> None:
 async def close_questions(session: OpenRun, asked: Sequence[ApprovalRequested], body: DecisionBody) -> None:
     """Answer questions in the harness's own name; a person who was faster wins."""
     for question in asked:
-        said = msgspec.structs.replace(body, for_user=question.reason == QUESTION)
+        said = msgspec.structs.replace(body, for_user=question.reason in FOR_USER)
         letter = decision_letter(session.state.path, question.request_id, session.run.id, session.now(), said)
         take_decision(session, await session.means.store.inbox.put(letter))

@@ -9,7 +9,7 @@ from typing import cast
 from structlog.contextvars import bind_contextvars
 
 from talaria.agents.attempts import Attempts
-from talaria.agents.calls import settle_calls
+from talaria.agents.calls import by_client, settle_calls
 from talaria.agents.open_run import OpenRun
 from talaria.agents.room import Room
 from talaria.core.errors import ModelError, QuotaExceeded, TalariaError
@@ -83,6 +83,7 @@ class _Call:
             downgraded=tuple(self.downgraded),
             reasoning_refused=answer.reasoning_refused if answer else False,
             since=0 if self.since == session.writer.state.seq or session.task else self.since,
+            by_client=by_client(message, session),
         )
 
     def partial(self) -> AssistantMessage:

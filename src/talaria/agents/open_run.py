@@ -99,7 +99,7 @@ class OpenRun:
         self.sandbox = with_files(granted.sandbox, means.files, granted.principal, writer.state)
         self.subagents = granted.subagents
         self.tasks: Tasks | None = None
-        self.redactor = Redactor(self.secrets)
+        self.redactor = Redactor({**self.secrets, **granted.kept})
         self.quota = _quota(means, writer.state)
         self.on_mail: Callable[[], None] | None = None
         self.next_turn_waits = False

@@ -7,7 +7,7 @@ from contextlib import aclosing
 import msgspec
 
 from talaria.agents.attempts import Attempts
-from talaria.agents.calls import settle_calls
+from talaria.agents.calls import by_client, settle_calls
 from talaria.agents.decide import CallModel, decide
 from talaria.agents.open_run import OpenRun
 from talaria.agents.own import OwnGrant
@@ -211,6 +211,7 @@ def answered(
         finish=finish,
         error=error.code if error else "",
         error_text=error.message if error else "",
+        by_client=by_client(message, session),
     )
 
 

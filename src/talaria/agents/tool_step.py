@@ -8,6 +8,7 @@ from structlog.contextvars import bind_contextvars, reset_contextvars
 from talaria.agents.mail import absorb
 from talaria.agents.open_run import OpenRun
 from talaria.journal.entries import Outcome, StopRaised, ToolFinished
+from talaria.journal.questions import CLIENT
 from talaria.journal.state import CallState
 from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
 
@@ -166,7 +167,7 @@ def record_outcome(
 def _cut_off(session: OpenRun, call: CallState) -> ToolOutcome:
     """What is true of a call that the end of its run cuts off."""
     tool = session.tools.get(call.call.name)
-    unknown = call.was_started and (tool is None or tool.side_effects)
+    unknown = _may_have_run(call) and (tool is None or tool.side_effects)
     outcome: Outcome = "unknown" if unknown else "cancelled"
     return ToolOutcome(CUT_OFF if unknown else CANCELLED, outcome)
 
@@ -175,4 +176,9 @@ def close_calls(session: OpenRun, why: str) -> None:
     """Give every open call its answer, so that the history is valid when the run ends."""
     for call in session.run.open_calls():
         done = _cut_off(session, call)
-        record_outcome(session, call, ToolOutcome(done.text if call.was_started else why, done.outcome), 0)
+        record_outcome(session, call, ToolOutcome(done.text if _may_have_run(call) else why, done.outcome), 0)
+
+
+def _may_have_run(call: CallState) -> bool:
+    """Whether it was begun, here or by the caller."""
+    return call.was_started or (call.asked is not None and call.asked.reason == CLIENT)

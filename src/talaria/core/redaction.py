@@ -10,6 +10,8 @@ from urllib.parse import quote, quote_plus
 
 MASK = "[masked]"
 SHORTEST = 6
+_SCHEME = re.compile(r"^(?:Bearer|Basic|Token|ApiKey) +", re.IGNORECASE)
+"""Before the secret in a header's value (RFC 9110): it may come back without."""
 
 
 def _forms(secret: str) -> Iterable[str]:
@@ -48,7 +50,8 @@ class Redactor:
     """Replaces known secret values by a mask. Values shorter than 6 characters cannot be masked; see `too_short`."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        values = [value for value in secrets.values() if len(value) >= SHORTEST]
+        written = [*secrets.values(), *(_SCHEME.sub("", value, 1) for value in secrets.values())]
+        values = [value for value in dict.fromkeys(written) if len(value) >= SHORTEST]
         forms = {form for value in values for form in _forms(value) if len(form) >= SHORTEST}
         ordered = sorted(forms, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from talaria.core.events import START, Position
+from talaria.core.external import ExternalTool
 from talaria.core.messages import AssistantMessage, Image, Message, UserMessage
 from talaria.core.plan import Plan
 from talaria.core.skills import Skill
@@ -30,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=T
 class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     """A request became a run of this session. `secrets` names the secrets it came with, never their values.
 
-    `bypass`: nobody is asked about its calls. `subagents`, `skills`: those that it brought.
+    `bypass`: nobody is asked about its calls. `subagents`, `skills`, `external` (tools): those that it brought.
     """
 
     agent: str
@@ -49,6 +50,7 @@ class TurnStarted(Entry, frozen=True, gc=False, tag="turn_started.1"):
     bypass: bool = False
     subagents: tuple[Subagent, ...] = ()
     skills: tuple[Skill, ...] = ()
+    external: tuple[ExternalTool, ...] = ()
 
 
 class SessionExpired(Entry, frozen=True, gc=False, tag="session_expired.1"):
@@ -73,7 +75,8 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     An incomplete message (cancel, time-out, broken stream) has no calls; `error` is then the code, if it was an error,
     and `error_text` a sentence for a person. `downgraded`: what the model was asked for and does not take, a sentence
     each, the first time in a run. `reasoning_refused`: its provider did not take earlier reasoning back. `since`: the
-    seq after which the message was said, where that is not the one before its own; see `base`.
+    seq after which the message was said, where that is not the one before its own; see `base`. `by_client`: ids of the
+    calls that the caller runs, which it is told of one by one (`ApprovalRequested`).
     """
 
     round: int
@@ -89,6 +92,7 @@ class ModelFinished(Entry, frozen=True, gc=False, tag="model_finished.1"):
     downgraded: tuple[str, ...] = ()
     reasoning_refused: bool = False
     since: int = 0
+    by_client: tuple[str, ...] = ()
 
 
 class StepFinished(Entry, frozen=True, gc=False, tag="step_finished.1"):
@@ -191,7 +195,7 @@ class ApprovalRequested(Entry, frozen=True, gc=False, tag="approval_requested.1"
     """A call waits for a person. `arguments` is the JSON text that would run; `expires_at` in ms.
 
     `reason` says why it is asked (`declared`, `configured`, `policy`, `untrusted`, `outcome_unknown`), or that it is a
-    `question` to the user.
+    `question` to the user, or that the caller runs the call (`client`).
     """
 
     request_id: str
@@ -207,6 +211,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     """The question has its answer; anything but approved, edited or answered (with `answer`) is a refusal.
 
     `role`: that by which `by` was an approver; empty where the run's own user decided. `via`: a `link` that was sent.
+    `is_error`: the answer is the result of a call that failed where the caller ran it.
     """
 
     request_id: str
@@ -219,6 +224,7 @@ class ApprovalResolved(Entry, frozen=True, gc=False, tag="approval_resolved.1"):
     via: str = ""
     answer: str = ""
     role: str = ""
+    is_error: bool = False
 
 
 class AnswerRejected(Entry, frozen=True, gc=False, tag="answer_rejected.1"):
@@ -370,32 +376,3 @@ AnyEntry = (
     | TaskFinished
     | RunFinished
 )
-
-_VISIBLE = frozenset(
-    (
-        TurnStarted,
-        AgentSaid,
-        ToolStarted,
-        Emitted,
-        ToolOutput,
-        ToolFinished,
-        ArtifactSaved,
-        PlanSet,
-        ApprovalRequested,
-        ApprovalResolved,
-        TaskStarted,
-        TaskFinished,
-        RunFinished,
-    )
-)
-
-
-def is_visible(entry: AnyEntry) -> bool:
-    """Whether clients get events of the entry itself (one, or two of a mended answer), streamed text aside."""
-    if type(entry) in _VISIBLE:
-        return True
-    if isinstance(entry, ModelFinished):
-        return bool(entry.message.calls) and not entry.message.incomplete
-    if isinstance(entry, (AnswerRejected, AnswerAccepted)):
-        return entry.rewind != START or (bool(entry.call_id) and isinstance(entry, AnswerAccepted))
-    return False

@@ -316,7 +316,7 @@ def _move_call(
             _finish_call(state, call, entry)
             _settle(state, run)
         case ApprovalRequested():
-            call.status, call.asked, call.resolved = "asked", entry, None
+            call.status, call.asked, call.agreed, call.resolved = "asked", entry, call.resolved, None
             state.approvals[entry.request_id] = entry
         case ApprovalResolved():
             run.decisions[entry.call_id] = entry

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from talaria.core.external import ExternalTool
 from talaria.core.messages import Message
 from talaria.core.principal import Principal
 from talaria.core.skills import Skill
@@ -44,6 +45,7 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     bypass: bool = False
     attachments: tuple[Attached, ...] = ()
     subagents: tuple[Subagent, ...] = ()
+    external: tuple[ExternalTool, ...] = ()
     notices: tuple[tuple[str, str], ...] = ()
     skills: tuple[Skill, ...] = ()
 
@@ -51,8 +53,8 @@ class TurnBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What was decided about a question, by whom, `via` what.
 
-    `arguments`: the edited ones, as JSON text. `answer`: the user's. `role`: an approver's. `for_user`: it was a
-    question to the user, whatever became of it.
+    `arguments`: the edited ones, as JSON text. `answer`: the user's, or the caller's result (`is_error`: of a call that
+    failed). `role`: an approver's. `for_user`: it was a question to the user or the caller, whatever became of it.
     """
 
     outcome: Resolution
@@ -64,6 +66,7 @@ class DecisionBody(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     answer: str = ""
     role: str = ""
     for_user: bool = False
+    is_error: bool = False
 
 
 _encode = msgspec.json.Encoder().encode

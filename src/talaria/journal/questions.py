@@ -1,9 +1,13 @@
-"""Questions that a model asks the user: what they say, read from the request on record."""
+"""Questions that are not about consent: what a model asks the user, and calls that the caller runs."""
 
 import msgspec
 
 QUESTION = "question"
-"""The `reason` of a request that asks for an answer, and not for consent."""
+"""The `reason` of a request that asks the user for an answer, and not for consent."""
+CLIENT = "client"
+"""The `reason` of a request for the result of a call that the caller runs."""
+FOR_USER = (QUESTION, CLIENT)
+"""Those that are for the run's own user alone."""
 
 
 class Question(msgspec.Struct, frozen=True, gc=False):

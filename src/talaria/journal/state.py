@@ -40,6 +40,7 @@ class CallState(msgspec.Struct, gc=False):
     `call` holds the model's arguments, `arguments` what runs (an approver may have edited them).
     `held`: a call with side effects before it waits for a person, so it waits too; `waits_on`: the subagent's task that
     it waits for, which waits for a person (both known only to this process).
+    `agreed`: the consent that it had before the caller was asked to run it.
     `ordinal` counts the run's calls from 1, `nth` those of the same tool.
     """
 
@@ -50,6 +51,7 @@ class CallState(msgspec.Struct, gc=False):
     status: CallStatus = "decided"
     asked: ApprovalRequested | None = None
     resolved: ApprovalResolved | None = None
+    agreed: ApprovalResolved | None = None
     result: ToolMessage | None = None
     was_started: bool = False
     held: bool = False

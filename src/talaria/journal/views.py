@@ -23,9 +23,9 @@ from talaria.journal.entries import (
     ToolOutput,
     ToolStarted,
     TurnStarted,
-    is_visible,
 )
-from talaria.journal.questions import QUESTION, read_question
+from talaria.journal.questions import CLIENT, QUESTION, read_question
+from talaria.journal.visible import is_visible
 
 Placed = tuple[Position, ChatEvent]
 
@@ -42,9 +42,8 @@ def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
     match entry:
         case TurnStarted() | TaskStarted():
             return [_start_event(session_id, entry)]
-        case ModelFinished() if entry.message.calls and not entry.message.incomplete:
-            calls = tuple(CallInfo(call.id, call.name, call.arguments) for call in entry.message.calls)
-            return [ChatEvent("tool_call", tool_calls=calls, step=entry.round)]
+        case ModelFinished():
+            return [_calls_event(entry)] if is_visible(entry) else []
         case AgentSaid():
             return [ChatEvent(entry.kind, entry.data, name=entry.name or None)]
         case ToolStarted() | Emitted() | ToolOutput() | PlanSet() | ToolFinished() | ArtifactSaved():
@@ -59,6 +58,13 @@ def _events(session_id: str, entry: AnyEntry) -> list[ChatEvent]:
             return _verdict_events(entry)
         case _:
             return []
+
+
+def _calls_event(entry: ModelFinished) -> ChatEvent:
+    """The model's calls, less those that the caller runs: it is told of each when that may run."""
+    calls = [call for call in entry.message.calls if call.id not in entry.by_client]
+    infos = tuple(CallInfo(call.id, call.name, call.arguments) for call in calls)
+    return ChatEvent("tool_call", tool_calls=infos, step=entry.round)
 
 
 def _start_event(session_id: str, entry: TurnStarted | TaskStarted) -> ChatEvent:
@@ -89,6 +95,8 @@ def _request_event(entry: ApprovalRequested) -> ChatEvent:
         choices = asked.choices or None
         return ChatEvent("question", entry.request_id, question=asked.question, choices=choices, expires_at=when)
     call = CallInfo(entry.call_id, entry.name, entry.arguments)
+    if entry.reason == CLIENT:
+        return ChatEvent("tool_call", entry.request_id, tool_calls=(call,), step=entry.round, expires_at=when)
     return ChatEvent("approval_request", entry.request_id, tool_calls=(call,), expires_at=when, reason=entry.reason)
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from talaria.journal.entries import AnyEntry, ApprovalRequested, RunFinished
 from talaria.journal.index import index
+from talaria.journal.questions import CLIENT, QUESTION
 from talaria.journal.state import SessionState
 from talaria.notify.notice import Event, NoticeRow
 from talaria.notify.target import Target
@@ -43,7 +44,9 @@ def told(entry: AnyEntry) -> Event | None:
     """What an entry is to those outside, if anything."""
     match entry:
         case ApprovalRequested():
-            return "question" if entry.reason == "question" else "approval_request"
+            if entry.reason == CLIENT:
+                return None  # a program is asked, no person
+            return "question" if entry.reason == QUESTION else "approval_request"
         case RunFinished():
             return "error" if entry.reason == "error" else "finish"
         case _:

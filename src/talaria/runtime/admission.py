@@ -1,6 +1,7 @@
 """Admission: what a request must pass before its turn is on record, and putting it there."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -20,15 +21,22 @@ from talaria.quotas.quotas import Quotas
 from talaria.runtime.answers import output_spec
 from talaria.runtime.attachments import Attachments
 from talaria.runtime.engine import Engine
+from talaria.runtime.external_request import external_secrets, read_external
 from talaria.runtime.kit import Kit
 from talaria.runtime.quota_door import QuotaDoor
 from talaria.runtime.request import ChatRequest, history_messages
 from talaria.runtime.routes import can_call, lack_of_route, make_routes
 from talaria.runtime.skills import Skills
 from talaria.skills.downloads import Brought
-from talaria.tools.answers import check_schema
+from talaria.tools.answers import ANSWER_TOOL, check_schema
+from talaria.tools.ask_user import ASK_USER
+from talaria.tools.consent import CONSENT
+from talaria.tools.recall import RECALL
+from talaria.tools.subagents import TASK_TOOLS
 
 KEY_LIFE_MS = 24 * 3600 * 1000
+KEPT = (ANSWER_TOOL, RECALL, ASK_USER.name, CONSENT.name, *(tool.name for tool in TASK_TOOLS))
+"""Names that a request's tools may not have: those of the harness's own, whether they are offered or not."""
 _log = structlog.get_logger("talaria.admission")
 
 
@@ -98,12 +106,13 @@ class Admission:
                 raise Conflict("session is busy with another turn that has just been sent", {})
             ahead = await self._ahead(key, request, coming)
             await self._make_way(request, key, ahead)
-            return await self._put(letter, key, request, ahead)
+            secrets = request.tool_context | external_secrets(request.external_tools, read_turn(letter).external)
+            return await self._put(letter, key, secrets, ahead)
 
-    async def _put(self, letter: Letter, key: SessionKey, request: ChatRequest, ahead: list[str]) -> Submitted:
+    async def _put(self, letter: Letter, key: SessionKey, secrets: Mapping[str, str], ahead: list[str]) -> Submitted:
         run_id = letter.run
         must_wait = self._engine.is_working(key.path)
-        self._secrets.keep(run_id, request.tool_context)
+        self._secrets.keep(run_id, secrets)
         is_new = False
         try:
             sealed = self._secrets.sealed(run_id, key, letter.at)
@@ -181,9 +190,11 @@ class Admission:
     # The turn's body
 
     def _body(self, request: ChatRequest, principal: Principal, agent: AgentSpec) -> TurnBody:
+        external = read_external(request.external_tools, (*self._catalog.registry.names, *KEPT))
+        secrets = (*request.tool_context, *external_secrets(request.external_tools, external))
         model = self._model(request, agent)
         wanted = self._wanted(request, agent, model)
-        names = [tool.name for tool in self._catalog.tools(agent, wanted)]
+        names = [*(tool.name for tool in self._catalog.tools(agent, wanted)), *(tool.name for tool in external)]
         limits, server = self._settings.limits, self._settings.server
         self._note_secrets(request)
         if request.bypass_approval and BYPASS not in principal.roles:
@@ -207,12 +218,13 @@ class Admission:
             system=request.system,
             tools=wanted,
             history=history_messages(request.history),
-            secrets=tuple(request.tool_context),
+            secrets=secrets,
             labels=request.labels,
             detached=request.on_disconnect == "continue",
-            digest=_digest(request) if request.idempotency_key is not None else "",
+            digest=_digest(request, secrets) if request.idempotency_key is not None else "",
             output=self._output(request, agent, model, names),
             bypass=request.bypass_approval,
+            external=external,
         )
 
     def _wanted(self, request: ChatRequest, agent: AgentSpec, model: str) -> tuple[str, ...] | None:
@@ -276,7 +288,8 @@ def session_key(request: ChatRequest, principal: Principal, run_id: str) -> Sess
     return SessionKey(principal.tenant, principal.user, assistant, session, own)
 
 
-def _digest(request: ChatRequest) -> str:
+def _digest(request: ChatRequest, secrets: Iterable[str]) -> str:
     """What makes two requests the same one. Of secrets only the names count: a digest of a short value tells it."""
-    said = request.model_dump_json(by_alias=True, exclude={"idempotency_key", "tool_context"})
-    return hashlib.sha256(f"{said}{sorted(request.tool_context)}".encode()).hexdigest()
+    hidden = {"idempotency_key": True, "tool_context": True, "external_tools": {"__all__": {"api_key", "headers"}}}
+    said = request.model_dump_json(by_alias=True, exclude=hidden)
+    return hashlib.sha256(f"{said}{sorted(secrets)}".encode()).hexdigest()

@@ -8,6 +8,7 @@ from pathlib import Path
 from talaria.agents.granted import Means
 from talaria.artifacts.files import Files
 from talaria.core.errors import ConfigurationError
+from talaria.fetch import Fetcher
 from talaria.journal.entries import AnyEntry, RunFinished, SessionExpired
 from talaria.journal.index import index
 from talaria.journal.state import SessionState
@@ -80,6 +81,7 @@ class Parts:
     files: Files
     skills: Skills
     memories: Memories
+    fetcher: Fetcher
 
     @property
     def listeners(self) -> list[Callable[[], Awaitable[None]]]:
@@ -111,6 +113,7 @@ class Parts:
         await self.files.close()
         for source in self.kit.catalog.databases.values():
             await source.database.close()
+        await self.fetcher.close()
         await self.kit.store.close()
 
 
@@ -209,6 +212,7 @@ async def build(plan: Plan) -> Parts:
         sandboxes=sandboxes,
         skills=skills,
         memories=memories,
+        fetcher=plan.fetcher,
     )
 
 

@@ -1,6 +1,6 @@
 """The desk: where people decide about questions and cancel runs. Everything goes through the inbox."""
 
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -8,10 +8,13 @@ import msgspec
 from talaria.core.errors import Conflict, InvalidRequest, NotFound
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
+from talaria.core.redaction import Redactor
 from talaria.core.text import valid_text
 from talaria.journal.index import APPROVAL, ApprovalRow
 from talaria.journal.letters import DecisionBody, cancel_letter, decision_letter, read_decision
-from talaria.journal.questions import QUESTION
+from talaria.journal.questions import CLIENT, FOR_USER, QUESTION
+from talaria.journal.session import load_state
+from talaria.journal.state import SessionState
 from talaria.journal.views import iso_time
 from talaria.ports.inbox import Letter
 from talaria.runtime.deciders import Deciders
@@ -21,9 +24,12 @@ from talaria.tools.arguments import bind, parse_arguments
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
 from talaria.tools.errors import ArgumentsInvalid
+from talaria.tools.result import result_text
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer."""
+LONGEST_RESULT = 1_000_000
+"""Characters of the result of a call that the caller ran."""
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -61,25 +67,51 @@ class Desk:
             InvalidRequest: the edited arguments do not fit the tool, or there is no answer where one is asked for.
             Conflict: a different decision is in force already.
         """
-        row = await self._store.index.get(APPROVAL, decision.request_id)
-        letter = await self._store.inbox.get(decision.request_id)
+        asking = await self._asking(principal, decision.request_id)
+        body = await self._body(principal, decision, asking)
+        return await self._settle(asking, body)
+
+    async def result(self, principal: Principal, request_id: str, value: Any, *, is_error: bool) -> dict[str, Any]:
+        """Take the result of a call that the caller runs: text, or any JSON value; return the one in force.
+
+        Raises:
+            NotFound: no such call for this principal.
+            InvalidRequest: the request is about something else, or the result is too long.
+            Conflict: another result is in force already, or the call is over.
+        """
+        asking = await self._asking(principal, request_id)
+        if asking.row is not None and asking.row.reason != CLIENT:
+            raise InvalidRequest("this waits for a decision and not for a result; POST it to /ai-api/chat/approval")
+        text = result_text(value)
+        if len(text) > LONGEST_RESULT:
+            raise InvalidRequest(f"the result has {len(text)} characters; at most {LONGEST_RESULT} are taken")
+        text = asking.redactor.mask(text)
+        return await self._settle(asking, DecisionBody("answered", principal.user, answer=text, is_error=is_error))
+
+    async def _asking(self, principal: Principal, request_id: str) -> "_Asking":
+        """Find what is asked under this id, open or decided."""
+        row = await self._store.index.get(APPROVAL, request_id)
+        letter = await self._store.inbox.get(request_id)
         where = row.session if row is not None else letter.session if letter is not None else None
         if where is None or (letter is not None and letter.kind != "decision"):
-            raise NotFound(f"no question '{decision.request_id[:80]}'")
+            raise NotFound(f"no question '{request_id[:80]}'")
         key = SessionKey.parse(where)
         asked = msgspec.json.decode(row.data, type=ApprovalRow) if row is not None else None
         for_user = _is_for_user(asked, letter)
         if not self._deciders.may_see(principal, key, for_user=for_user):
-            raise NotFound(f"no question '{decision.request_id[:80]}'")
+            raise NotFound(f"no question '{request_id[:80]}'")
         self._deciders.check(principal, key, for_user=for_user)
         if row is None and letter is not None:
             await self._lookup.place(Principal(key.tenant, key.user), letter.run)  # it may have expired since
         run = asked.run if asked is not None else letter.run if letter is not None else ""
         redactor = await self._secrets.redactor(run, key.tenant)
-        body = self._body(principal, decision, asked, redactor.mask)
+        return _Asking(request_id, where, asked, letter, redactor)
+
+    async def _settle(self, asking: "_Asking", body: DecisionBody) -> dict[str, Any]:
+        letter = asking.letter
         if letter is None:
-            assert asked is not None
-            letter = await self._ask_inbox(asked, where, decision.request_id, body)
+            assert asking.row is not None
+            letter = await self._ask_inbox(asking.row, asking.session, asking.request_id, body)
         return self._in_force(letter, body)
 
     async def cancel(self, principal: Principal, run_id: str) -> dict[str, Any]:
@@ -98,13 +130,14 @@ class Desk:
         now = self._clock.now()
         if now >= asked.expires_at:
             body = DecisionBody("expired")
-        body = msgspec.structs.replace(body, for_user=asked.reason == QUESTION)
+        body = msgspec.structs.replace(body, for_user=asked.reason in FOR_USER)
         return await self._store.inbox.put(decision_letter(session, request_id, asked.run, now, body))
 
-    def _body(
-        self, principal: Principal, decision: Decision, row: ApprovalRow | None, masked: Callable[[str], str]
-    ) -> DecisionBody:
-        """`masked`: what people write is recorded."""
+    async def _body(self, principal: Principal, decision: Decision, asking: "_Asking") -> DecisionBody:
+        """What people write is recorded: it is masked."""
+        row, masked = asking.row, asking.redactor.mask
+        if asking.letter is None and row is not None and row.reason == CLIENT:
+            raise InvalidRequest("this call is run by the caller; POST its result to /ai-api/chat/tool-result")
         comment, role = masked(valid_text(decision.comment)), self._deciders.role(principal.roles)
         by, via = principal.user, decision.via
         if not decision.approve:
@@ -122,9 +155,21 @@ class Desk:
             return DecisionBody("approved", by, comment=comment, remember=decision.remember, role=role, via=via)
         text = valid_text(msgspec.json.encode(decision.arguments).decode())
         if row is not None:
-            tool = CONSENT if row.name == CONSENT.name else self._catalog.registry.get(row.name)
-            _check_edited(tool, text)
+            _check_edited(await self._tool(asking.session, row), text)
         return DecisionBody("edited", principal.user, text, comment, role=role)
+
+    async def _tool(self, session: str, row: ApprovalRow) -> Tool[..., Any]:
+        """The tool that a question is about; one that is no tool of the deployment is as its run's model sees it."""
+        if row.name == CONSENT.name:
+            return CONSENT
+        if row.name in self._catalog.registry:
+            return self._catalog.registry.get(row.name)
+        state = await load_state(self._store.journal, self._store.blobs, SessionKey.parse(session))
+        specs = [each for thread in state.threads if row.call_id in _calls(thread) for each in thread.prompt.tools]
+        spec = next((each for each in specs if each.name == row.name), None)
+        if spec is None:
+            raise NotFound(f"no tool named '{row.name}' any more")
+        return Tool(spec.name, spec.description, spec.parameters, _elsewhere)
 
     def _in_force(self, letter: Letter, wanted: DecisionBody) -> dict[str, Any]:
         body = read_decision(letter)
@@ -137,9 +182,34 @@ class Desk:
             view["comment"] = body.comment
         if body.answer:
             view["answer"] = body.answer
-        if (body.outcome, body.arguments, body.answer) != (wanted.outcome, wanted.arguments, wanted.answer):
+        if body.is_error:
+            view["isError"] = True
+        if _said(body) != _said(wanted):
             raise Conflict(f"this question was {body.outcome} before; that decision is in force", view)
         return view
+
+
+class _Asking(msgspec.Struct, frozen=True, gc=False):
+    """What is asked: open (`row`), or decided (`letter`), or both for a moment."""
+
+    request_id: str
+    session: str
+    row: ApprovalRow | None
+    letter: Letter | None
+    redactor: Redactor
+
+
+def _said(body: DecisionBody) -> tuple[Any, ...]:
+    """What makes two decisions the same one."""
+    return (body.outcome, body.arguments, body.answer, body.is_error)
+
+
+def _calls(thread: SessionState) -> Collection[str]:
+    return thread.active.calls if thread.active is not None else ()
+
+
+def _elsewhere() -> None:
+    raise AssertionError("this only stands for a tool")
 
 
 def _check_edited(tool: Tool[..., Any], text: str) -> None:
@@ -156,7 +226,7 @@ def _check_edited(tool: Tool[..., Any], text: str) -> None:
 def _is_for_user(asked: ApprovalRow | None, decided: Letter | None) -> bool:
     """Whether this is a question to the user; of one that is over, the answer says so."""
     if asked is not None:
-        return asked.reason == QUESTION
+        return asked.reason in FOR_USER
     return decided is not None and read_decision(decided).for_user
 
 

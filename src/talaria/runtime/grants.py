@@ -1,6 +1,6 @@
 """What a run is granted: the prompt it works under, its tools, its secrets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,10 +9,12 @@ from talaria.agents.granted import Granted
 from talaria.agents.own import Other, OwnGrant, OwnSpec
 from talaria.agents.prompt import system_prompt
 from talaria.core.errors import Forbidden, InvalidRequest
+from talaria.core.external import split_secrets
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
+from talaria.fetch import Fetcher
 from talaria.journal.entries import TurnStarted
 from talaria.journal.letters import TurnBody
 from talaria.journal.state import SessionState
@@ -28,16 +30,18 @@ from talaria.runtime.subagent_grants import Offered, SubagentGrants, with_skills
 from talaria.tools.ask_user import ASK_USER
 from talaria.tools.consent import CONSENT
 from talaria.tools.declaration import Tool
+from talaria.tools.sources.external import external_tool
 
 Tools = tuple[Tool[..., Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What runs reach besides tools: the sessions' sandboxes, and skills."""
+    """What runs reach besides tools: the sessions' sandboxes, skills, and what a request's tools ask for."""
 
     sandboxes: Sandboxes
     skills: Skills
+    fetcher: Fetcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,8 @@ class Harness:
 class CatalogGrants:
     """Grants out of the catalog; `policy` is the deployment's.
 
-    Every turn that has tools has the harness's, too, last: the list must not change while a session goes on.
+    Every turn that has tools has the harness's, too, last of the deployment's: the list must not change while a session
+    goes on.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class CatalogGrants:
         self._secrets = secrets
         self._attachments = attachments
         self._sandboxes = reach.sandboxes
+        self._fetcher = reach.fetcher
         self._harness = harness.prompt
         self._builtin = harness.tools
         self._policy = policy
@@ -81,7 +87,7 @@ class CatalogGrants:
             InvalidRequest: the agent or a tool is not registered (any more).
         """
         agent = self._catalog.agent(turn.agent)
-        mine = with_skills(self._tools(agent, turn.tools), self._skills(agent, turn.skills), self._files)
+        mine = with_skills(self._all(agent, turn, {}), self._skills(agent, turn.skills), self._files)
         mine = (*mine, *self._below.tools(self._offered(agent, turn.subagents)))
         specs = tuple(tool.spec for tool in mine if self._policy.may_call(tool, turn.principal))
         system = system_prompt(self._harness, agent.instructions, turn.system)
@@ -116,8 +122,8 @@ class CatalogGrants:
         agent = self._catalog.agent(turn.agent)
         if not agent.admits(principal):  # its roles are others than when the turn was admitted
             raise Forbidden(f"agent '{agent.name}' asks for a role that you do not have")
-        secrets = await self._secrets.of(turn, principal.tenant)
-        tools = self._tools(agent, turn.tools)
+        secrets, kept = split_secrets(await self._secrets.of(turn, principal.tenant) or {})
+        tools = self._all(agent, turn, kept)
         own = None
         if isinstance(agent, OwnSpec):
             own, tools = self._own(agent, turn, tools, principal)
@@ -126,6 +132,7 @@ class CatalogGrants:
         granted = Granted(
             tools,
             secrets=secrets,
+            kept=kept,
             principal=principal,
             deps=agent.deps,
             policy=self._policy.of_run(tools, principal, agent.name),
@@ -165,6 +172,12 @@ class CatalogGrants:
             known |= {each.name: each for each in (CONSENT, ASK_USER)}
         its_own = tuple(tool.name for tool in tools)
         return OwnGrant(spec, its_own, others, frozenset(barred)), tuple(known.values())
+
+    def _all(self, agent: AgentSpec, turn: TurnBody | TurnStarted, kept: Mapping[str, str]) -> Tools:
+        """The tools of a turn, those that it brought last; `kept`: the secrets of these."""
+        brought = tuple(external_tool(each, kept, self._fetcher) for each in turn.external)
+        mine = self._tools(agent, turn.tools)
+        return (*(mine or (self._builtin if brought else ())), *brought)
 
     def _tools(self, agent: AgentSpec, allow: Sequence[str] | None) -> Tools:
         chosen = self._catalog.tools(agent, allow, sandboxes=self._sandboxes.is_offered)

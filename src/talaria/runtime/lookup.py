@@ -11,7 +11,7 @@ from talaria.core.events import START, Position, seen_seq
 from talaria.core.ids import SessionKey
 from talaria.core.principal import Principal
 from talaria.journal.index import APPROVAL, RUN, SESSION, TURN, WAKE, ApprovalRow, RunRow
-from talaria.journal.questions import QUESTION, read_question
+from talaria.journal.questions import CLIENT, FOR_USER, QUESTION, read_question
 from talaria.journal.session import load_state
 from talaria.journal.state import SessionState
 from talaria.journal.transcript import wire_messages
@@ -142,7 +142,10 @@ class Lookup:
         scope = principal.scope(deciders.role(principal.roles))
 
         def is_theirs(row: Put) -> bool:
-            for_user = msgspec.json.decode(row.data, type=ApprovalRow).reason == QUESTION
+            reason = _approval(row.data).reason
+            if reason == CLIENT:
+                return False  # nothing to decide about
+            for_user = reason in FOR_USER
             return deciders.may_decide(principal, SessionKey.parse(row.session), for_user=for_user)
 
         return await self._questions(scope, is_theirs)

@@ -198,6 +198,7 @@ class Owner:
             bypass=body.bypass and BYPASS in body.principal.roles,
             subagents=body.subagents,
             skills=body.skills,
+            external=body.external,
         )
 
     def _tell_line(self, rest: Sequence[Letter]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from talaria.agents.agent import AgentSpec
 from talaria.agents.prompt import HARNESS_PROMPT
 from talaria.core.errors import ConfigurationError
+from talaria.fetch import Fetcher
 from talaria.models.dialects import make_dialect
 from talaria.models.routes import Route
 from talaria.notify.target import Target
@@ -17,6 +18,7 @@ from talaria.quotas.rules import Rules
 from talaria.runtime.attachments import Attachments
 from talaria.runtime.catalog import DEFAULT_AGENT, Catalog, load_catalog
 from talaria.runtime.clock import SystemClock
+from talaria.runtime.fetching import make_fetcher
 from talaria.runtime.grants import CatalogGrants, Harness, Reach
 from talaria.runtime.notifier import make_targets
 from talaria.runtime.policy import make_policy
@@ -32,6 +34,9 @@ from talaria.tools.consent import CONSENT
 from talaria.tools.own_stages import OwnStage
 from talaria.tools.recall import recall_tool
 from talaria.tools.subagents import TASK_TOOLS
+
+LONGEST_CALL = 24 * 3600.0
+"""Seconds: what ends a call is the tool's own time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Plan:
     quotas: Rules | None
     targets: list[Target]
     seals: Seals
+    fetcher: Fetcher
 
 
 def make_plan(
@@ -73,16 +79,17 @@ def make_plan(
     policy = make_policy(settings, (*catalog.registry.tools, *builtin, CONSENT, *TASK_TOOLS, SKILL))
 
     harness = Harness(_harness(settings), builtin, settings.limits.max_depth)
+    fetcher = make_fetcher(settings.fetch, LONGEST_CALL)
 
     def grants(secrets: Secrets, attachments: Attachments, sandboxes: Sandboxes, skills: Skills) -> CatalogGrants:
-        return CatalogGrants(catalog, secrets, attachments, Reach(sandboxes, skills), harness, policy)
+        return CatalogGrants(catalog, secrets, attachments, Reach(sandboxes, skills, fetcher), harness, policy)
 
     dialects = {route.prefix: make_dialect(route) for route in routes}
     names = [DEFAULT_AGENT, *(agent.name for agent in catalog.agents)]
     targets = make_targets(settings.notify, names, settings.approval.approvers)
     clock = clock or SystemClock(settings.server.timezone)
-    rules, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
-    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, rules, targets, seals)
+    quotas, seals = make_rules(settings.quotas, catalog), Seals(settings.secrets.keys)
+    return Plan(settings, clock, catalog, policy, grants, model, routes, dialects, quotas, targets, seals, fetcher)
 
 
 def _harness(settings: Settings) -> str:

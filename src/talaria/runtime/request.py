@@ -3,26 +3,22 @@
 from typing import Annotated, Any, Literal
 
 import msgspec
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, field_validator, model_validator
 
 from talaria.core.errors import InvalidRequest
+from talaria.core.external import SECRETS
 from talaria.core.ids import SESSION_ID
 from talaria.core.messages import AssistantMessage, Message, SystemMessage, Text, ToolCall, ToolMessage, UserMessage
 from talaria.core.text import valid_text
+from talaria.runtime.body import Body
+from talaria.runtime.external_request import MOST, AnyExternal
 
 MAX_QUERY = 1024 * 1024
 Secret = Annotated[str, Field(max_length=8192)]
 Label = Annotated[str, Field(max_length=256)]
 _ROLES = {0: "system", 1: "user", 2: "assistant", 3: "tool"}
 Identity = Annotated[str, Field(min_length=1, max_length=256)] | Annotated[int, Field(ge=-(2**63), lt=2**63)]
-LATER = ("subagents", "mcpConfig", "externalTools")
-
-
-class Body(BaseModel):
-    """A request body: camelCase on the wire, unknown fields are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, strict=True)
+LATER = ("subagents", "mcpConfig")
 
 
 class HistoryCall(Body):
@@ -70,6 +66,7 @@ class ChatRequest(Body):
     agent: Annotated[str, Field(max_length=256)] | None = None
     system: Annotated[str, Field(max_length=MAX_QUERY)] = ""
     tools: list[str] | None = None
+    external_tools: Annotated[list[AnyExternal], Field(max_length=MOST)] = []
     tool_context: Annotated[dict[str, Secret], Field(max_length=64)] = Field(default={}, repr=False)
     max_tool_iterations: Annotated[int, Field(ge=1)] | None = None
     bypass_approval: bool = False
@@ -113,6 +110,8 @@ class ChatRequest(Body):
             raise ValueError("skills: two have the same name; leave one of them out")
         names: dict[str, str] = {}
         for name in self.tool_context:
+            if name.startswith(SECRETS):
+                raise ValueError(f"toolContext: names that begin with '{SECRETS}' are kept for those tools")
             variable = variable_name(name)
             if names.setdefault(variable, name) != name:
                 raise ValueError(f"toolContext: '{name}' and '{names[variable]}' are the same variable {variable}")

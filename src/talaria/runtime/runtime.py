@@ -186,6 +186,18 @@ class Runtime:
         """
         return await self._decide(principal, request_id, approve=True, answer=text)
 
+    async def tool_result(
+        self, request_id: str, result: Any, *, is_error: bool = False, principal: Principal | None = None
+    ) -> dict[str, Any]:
+        """Say what came of a call of a client tool (`tool_call` event with `data`); return the result in force.
+
+        Raises:
+            NotFound: no such call for this principal.
+            InvalidRequest: the result is too long, or has no JSON form.
+            Conflict: another result is in force already, or the call is over.
+        """
+        return await self.parts.desk.result(principal or Principal(), request_id, result, is_error=is_error)
+
     async def cancel(self, run_id: str, *, principal: Principal | None = None) -> dict[str, Any]:
         """Ask a run to end.
 

@@ -216,10 +216,14 @@ class SkillSettings(Section):
 
 
 class FetchSettings(Section):
-    """URLs that requests name. `allowPrivate`: also at private and loopback addresses. Seconds and bytes for each."""
+    """URLs that requests name: private addresses are asked where `allowPrivate` says so, and loopback.
 
-    allow_private: bool = False
-    max_bytes: Count = 20_000_000
+    True stands for all of them; a list names hosts: "dify.example.com", "host:8443", "10.1.0.0/16". `maxBytes`: of an
+    answer. `timeout`: seconds for a download.
+    """
+
+    allow_private: bool | list[str] = False
+    max_bytes: Bytes = 20_000_000
     timeout: Positive = 30
 
 

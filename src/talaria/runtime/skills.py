@@ -11,9 +11,10 @@ import structlog
 
 from talaria.core.errors import ConfigurationError, FetchFailed, InvalidRequest
 from talaria.core.skills import Skill
-from talaria.fetch import Fetcher, Limits, Rules
+from talaria.fetch import Fetcher
 from talaria.ports.clock import Clock
-from talaria.runtime.settings import FetchSettings, Settings
+from talaria.runtime.fetching import make_fetcher
+from talaria.runtime.settings import Settings
 from talaria.skills.archive import LARGEST_ZIP, read_zip
 from talaria.skills.described import read_skill
 from talaria.skills.downloads import Brought, Downloads
@@ -131,13 +132,11 @@ class Skills:
                 if self._kept is None:
                     self._temporary = await asyncio.to_thread(tempfile.mkdtemp, prefix="talaria-skills-")
                 shelf = Shelf(self._kept or Path(str(self._temporary)))
-                self._opened = shelf, Downloads(_fetcher(self._settings), shelf, self._clock)
+                self._opened = shelf, Downloads(self._fetcher(), shelf, self._clock)
         return self._opened
 
-
-def _fetcher(settings: FetchSettings) -> Fetcher:
-    limits = Limits(max_bytes=min(settings.max_bytes, LARGEST_ZIP), timeout=settings.timeout)
-    return Fetcher(Rules(private=settings.allow_private), limits)
+    def _fetcher(self) -> Fetcher:
+        return make_fetcher(self._settings, self._settings.timeout, LARGEST_ZIP)
 
 
 def _kept(settings: Settings) -> Path | None:

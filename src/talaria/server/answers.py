@@ -51,6 +51,7 @@ class DecisionInForce(Answer):
     arguments: dict[str, Any] = {}
     comment: str = ""
     answer: str = ""
+    is_error: bool = False
 
 
 class RunView(Answer):

@@ -128,8 +128,10 @@ def _invalid(error: ValidationError, body: dict[str, Any]) -> InvalidRequest:
 def _field(path: tuple[int | str, ...], body: Any) -> str:
     """The path of a field, as in `history[2].role`; names of a union's branches, which no client sent, are left out."""
     field, value = "", body
-    for part in path:
+    for at, part in enumerate(path, 1):
         if isinstance(value, dict):
+            if part not in value and at < len(path):
+                continue  # the name of a union's branch
             field += f".{part}"
             value = cast("dict[Any, Any]", value).get(part)
         elif isinstance(value, list) and isinstance(part, int):

@@ -9,7 +9,7 @@ from talaria.runtime.request import ChatRequest
 from talaria.server.body import read_body
 from talaria.server.call import Call, reply
 from talaria.server.event_stream import EventStream, stay
-from talaria.server.requests import ApprovalRequest, CancelRequest
+from talaria.server.requests import ApprovalRequest, CancelRequest, ToolResultRequest
 
 
 async def chat_stream(call: Call) -> EventStream:
@@ -41,6 +41,13 @@ async def decide(call: Call) -> Response:
         answer=body.answer,
     )
     return reply(await call.parts.desk.decide(call.principal, decision))
+
+
+async def tool_result(call: Call) -> Response:
+    """Take the result of a call that the caller ran; the answer is the one in force."""
+    body = await read_body(call.request, ToolResultRequest)
+    said = await call.parts.desk.result(call.principal, body.request_id, body.result, is_error=body.is_error)
+    return reply(said)
 
 
 async def approvals(call: Call) -> Response:

@@ -26,7 +26,7 @@ from talaria.server import (
 from talaria.server.call import Call
 from talaria.server.endpoint import Endpoint
 from talaria.server.openapi import openapi
-from talaria.server.requests import ApprovalRequest, CancelRequest
+from talaria.server.requests import ApprovalRequest, CancelRequest, ToolResultRequest
 
 USER = {"userId": "only what belongs to this user"}
 ASSISTANT = {"assistantId": "the session of this assistant"}
@@ -86,6 +86,16 @@ ENDPOINTS = (
         chat.decide,
         "Decide about an open question; the first decision wins",
         body=ApprovalRequest,
+        answer=answers.DecisionInForce,
+        query=USER,
+        problems=("invalid_request", "forbidden", "not_found", "conflict"),
+    ),
+    Endpoint(
+        "POST",
+        "/ai-api/chat/tool-result",
+        chat.tool_result,
+        "Say what came of a call of a client tool; the first result wins",
+        body=ToolResultRequest,
         answer=answers.DecisionInForce,
         query=USER,
         problems=("invalid_request", "forbidden", "not_found", "conflict"),

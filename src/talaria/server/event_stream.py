@@ -22,7 +22,7 @@ HEADERS = {
     "X-Accel-Buffering": "no",
 }
 FIRST = b": stream\n\n"
-ASKING = frozenset({"approval_request", "question"})
+ASKING = frozenset({"approval_request", "question", "subagent_approval_request", "subagent_question"})
 PIECE = 64 * 1024
 """How many bytes leave in one write at most, give or take one event."""
 
@@ -106,7 +106,7 @@ class EventStream:
             line = frame.sse(run)
             lines.append(line)
             size += len(line)
-            if frame.event.type in ASKING:
+            if _asks(frame.event):
                 lines.append(self._streams.rhythm.beat())
             if size >= PIECE:
                 yield b"".join(lines)
@@ -127,3 +127,8 @@ class EventStream:
             pass
         self._is_gone = True
         self.end()
+
+
+def _asks(event: ChatEvent) -> bool:
+    """Whether it is the client's turn now; a call that it runs has a request's id."""
+    return event.type in ASKING or (event.data is not None and event.type in ("tool_call", "subagent_tool_call"))

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from talaria.runtime.request import Body
+from talaria.runtime.body import Body
 
 Identifier = Annotated[str, Field(min_length=1, max_length=256)]
 
@@ -24,6 +24,14 @@ class ApprovalRequest(Body):
         if self.decision == "DECLINE" and self.remember is not None:
             raise ValueError("remember goes with APPROVE only")
         return self
+
+
+class ToolResultRequest(Body):
+    """What came of a call that the caller ran: text, or any JSON value."""
+
+    request_id: Identifier
+    result: Any
+    is_error: bool = False
 
 
 class CancelRequest(Body):

@@ -43,8 +43,9 @@ class Tool(Generic[P, R]):
     the name of the outside server where several tools go through one, and fail together.
     `unknown_outcome`: what to do when a crash hid how a call ended. `result_limit`: characters. `aliases`: other
     words for the values of enums, by parameter. `says_nothing`: it never returns anything. `source`: where it comes
-    from, for the policy's rules. `binding` is set by `@tool`, `receiver` (the name of a method's own parameter) while
-    a method is not bound, and `origin` (the tool as its class has it) once it is.
+    from, for the policy's rules. `by_client`: the caller runs its calls. `binding` is set by `@tool`, `receiver`
+    (the name of a method's own parameter) while a method is not bound, and `origin` (the tool as its class has it) once
+    it is.
 
     Raises:
         ToolInvalid: the name, the schema or an option is wrong.
@@ -72,6 +73,7 @@ class Tool(Generic[P, R]):
     aliases: Mapping[str, Mapping[str, Any]] | None = None
     says_nothing: bool = field(default=False, repr=False)
     source: Literal["user", "builtin", "mcp", "external"] = field(default="user", repr=False)
+    by_client: bool = field(default=False, repr=False)
     binding: Binding | None = field(default=None, repr=False)
     receiver: Literal["", "self", "cls"] = field(default="", repr=False)
     origin: "Tool[..., Any] | None" = field(default=None, repr=False)

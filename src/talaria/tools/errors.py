@@ -20,5 +20,9 @@ class ResultInvalid(TalariaError):
     code = "tool_failed"
 
 
+class CallFailed(Exception):
+    """An outside platform, or the caller, says that a call failed; the model is told in its words."""
+
+
 class TaskFailed(Exception):
     """A subagent's task ended with an error; the model is told."""

@@ -18,6 +18,7 @@ PLACES = (
     "limits",
     "quota",
     "approval",
+    "client",
     "order",
     "once",
     "trim",

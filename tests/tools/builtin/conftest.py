@@ -19,6 +19,7 @@ from talaria.sandbox.launcher import Launch, Size
 from talaria.tools.builtin.background import Background
 from talaria.tools.builtin.code import code_tools
 from talaria.tools.context import ToolContext
+from talaria.tools.declaration import Tool
 from talaria.tools.result import Pictured
 from talaria.tools.session import session_in_memory
 

@@ -4,6 +4,7 @@ from talaria.tools.chain import Stage
 from talaria.tools.stages.approval import approval
 from talaria.tools.stages.arguments import arguments
 from talaria.tools.stages.breaker import breaker
+from talaria.tools.stages.client import client
 from talaria.tools.stages.fence import fence
 from talaria.tools.stages.known import known
 from talaria.tools.stages.limits import limits
@@ -24,6 +25,7 @@ STAGES: tuple[Stage, ...] = (
     limits,
     quota,
     approval,
+    client,
     order,
     once,
     trim,

@@ -8,7 +8,7 @@ import structlog
 from talaria.core.redaction import Redactor
 from talaria.journal.entries import ApprovalResolved
 from talaria.journal.fold import UNKNOWN
-from talaria.journal.questions import QUESTION
+from talaria.journal.questions import CLIENT, QUESTION
 from talaria.journal.state import CallState
 from talaria.tools.ask_user import ASK_USER, UNANSWERED
 from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
@@ -36,7 +36,8 @@ async def approval(context: CallContext, proceed: Proceed) -> ToolOutcome:
             return _told(await proceed(context), call.resolved, context.run.redactor)
         if call.resolved.outcome == "answered":
             context.values = {**context.values, "answer": call.resolved.answer}
-            return await proceed(context)
+            done = await proceed(context)
+            return done if call.agreed is None else _told(done, call.agreed, context.run.redactor)
         return _refusal(call, call.resolved)
     if call.status == "asked":
         raise Suspended
@@ -74,6 +75,9 @@ def _refusal(call: CallState, resolved: ApprovalResolved) -> ToolOutcome:
     reason = call.asked.reason if call.asked is not None else ""
     text = (UNANSWERED if reason == QUESTION else _REFUSALS)[resolved.outcome]
     outcome = "refused"
+    if reason == CLIENT:
+        why = {"expired": "no result came in time"}.get(resolved.outcome, f"the call was {resolved.outcome}")
+        return ToolOutcome(f"It is not known whether this call took effect: {why}.", "unknown")
     if reason == UNKNOWN:
         text = "It is not known whether this call took effect before a restart, and it was not run again."
         outcome = "unknown"

@@ -3,14 +3,16 @@
 import asyncio
 import inspect
 from functools import partial
+from typing import Any
 
 from talaria.core.errors import InvalidRequest, StopRun
 from talaria.core.text import valid_text
 from talaria.tools.chain import CallContext, Proceed, Suspended, ToolOutcome
 from talaria.tools.child.call import call_in_child
 from talaria.tools.context import ToolContext
+from talaria.tools.declaration import Tool
 from talaria.tools.ended import invalid_result, raised, stopped
-from talaria.tools.errors import ResultInvalid
+from talaria.tools.errors import CallFailed, ResultInvalid
 from talaria.tools.memory import use_memory
 from talaria.tools.outlet import CallOutlet
 from talaria.tools.result import Pictured, result_text
@@ -38,13 +40,13 @@ async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
         value = body() if tool.is_async else await context.run.on_thread(body)
         if not isinstance(value, str) and inspect.isawaitable(value):
             value = await context.run.in_task(value)
-        if isinstance(value, Pictured):
-            return ToolOutcome(valid_text(value.text), images=value.images)
-        return ToolOutcome(result_text(value, says_nothing=tool.says_nothing))
+        return _returned(tool, value)
     except Suspended:  # what it waits for waits for a person
         raise
     except StopRun as stop:
         return stopped(valid_text(stop.message))
+    except CallFailed as error:
+        return raised(context, valid_text(str(error)), may_retry=False)
     except ResultInvalid as error:
         return invalid_result(context, error.message)
     except asyncio.CancelledError:
@@ -54,6 +56,12 @@ async def _call(context: CallContext, outlet: CallOutlet | None) -> ToolOutcome:
         return ToolOutcome("The tool cancelled itself; it is not known what it did.", "unknown")
     except Exception as error:  # noqa: BLE001 - a tool's body: the model is told
         return raised(context, words_of(error), may_retry=not isinstance(error, InvalidRequest))
+
+
+def _returned(tool: Tool[..., Any], value: Any) -> ToolOutcome:
+    if isinstance(value, Pictured):
+        return ToolOutcome(valid_text(value.text), images=value.images)
+    return ToolOutcome(result_text(value, says_nothing=tool.says_nothing))
 
 
 def _tool_context(context: CallContext, outlet: CallOutlet) -> ToolContext:
