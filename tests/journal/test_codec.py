@@ -13,7 +13,7 @@ from talaria.core.skills import Skill
 from talaria.core.subagents import Subagent
 from talaria.journal import codec
 from talaria.journal.codec import OVERSIZE, blob_ref, decode_entry, encode_entry
-from talaria.journal.entries import AnyEntry, ModelFinished, Oversize, ToolFinished, is_visible
+from talaria.journal.entries import AnyEntry, ModelFinished, Oversize, ToolFinished
 from talaria.journal.letters import (
     DecisionBody,
     TurnBody,
@@ -27,6 +27,7 @@ from talaria.journal.session import SessionWriter, load_state
 from talaria.journal.state import SessionState
 from talaria.journal.turn import OutputSpec, RunLimits, TurnOptions
 from talaria.journal.views import entry_events, last_position
+from talaria.journal.visible import is_visible
 from talaria.ports.inbox import Letter
 from talaria.stores.memory.store import MemoryStore
 from tests.journal.entries import EXTERNAL, FULL, KEY
