@@ -46,7 +46,7 @@ def test_it_says_what_is_on_what_is_off_and_why(tmp_path: Path) -> None:
     said = dict(line.strip().split(maxsplit=1) for line in server.errors.splitlines())
     assert said["store"].startswith("off  store.url is memory://")
     assert said["models"] == "on   gpt → openai at 127.0.0.1:9, 1 key; no defaultModel"
-    assert said["tools"] == "on   1 of shop: refund; built in: AskUser"
+    assert said["tools"] == "on   1 of shop: refund; built in: AskUser, TodoWrite, memory"
     assert said["approvals"] == "on   refund; the run's own user decides, within 300 s"
     assert said["policy"].startswith("off  policy.rules is empty")
     assert said["auth"].startswith("off  auth.kind is none")

@@ -147,11 +147,13 @@ async def test_tools_that_are_denied_to_somebody_are_not_listed_for_them() -> No
     policy = {"rules": [{"deny": "refund", "roles": ["user"]}, {"ask": "look_up", "roles": ["boss"]}]}
     async with open_shop(Shop(), {}, policy=policy) as served:
         views = {name: (await served.client.get("/ai-api/tools", **by(name))).json["tools"] for name in ("ann", "eve")}
-    assert [each["name"] for each in views["ann"]] == ["look_up", "AskUser"]
+    assert [each["name"] for each in views["ann"]] == ["look_up", "AskUser", "TodoWrite", "memory"]
     assert [(each["name"], each.get("approval", False)) for each in views["eve"]] == [
         ("refund", True),
         ("look_up", True),
         ("AskUser", False),
+        ("TodoWrite", False),
+        ("memory", False),
     ]
 
 
@@ -206,7 +208,8 @@ async def test_people_are_shown_what_runs_and_not_a_name_that_stands_there_twice
 
 
 @pytest.mark.parametrize(
-    ("denied", "listed"), [("source:user", ["AskUser"]), ("source:builtin", ["refund", "look_up"])]
+    ("denied", "listed"),
+    [("source:user", ["AskUser", "TodoWrite", "memory"]), ("source:builtin", ["refund", "look_up"])],
 )
 async def test_the_question_tool_is_part_of_the_harness_for_rules(denied: str, listed: list[str]) -> None:
     async with open_shop(Shop(), {}, policy={"rules": [{"deny": denied}]}) as served:
